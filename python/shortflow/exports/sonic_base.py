@@ -15,9 +15,9 @@ from shortflow.exports.sonic_profiles import (
     KEYS,
     PAUSES,
     ROOM,
+    bytes_of,
     curve,
     group,
-    in_bytes,
     pauses,
     power_of_two,
     room,
@@ -279,7 +279,7 @@ def _begin(made: _Change, name: str, ports: Sequence[_Member]) -> dict[str, floa
 def _size_pool(made: _Change, ports: _Member, headroom: Mapping[str, float]) -> None:
     """The pool at ingress, which has what the headroom of all ports leaves of the memory."""
     pool = made.today.switch.paused.pool
-    memory = in_bytes(ports.wanted.get("memory", ""))
+    memory = bytes_of(ports.wanted.get("memory", ""))
     if memory is not None:
         size = memory - sum(headroom.values())
         sonic_pfc.require_room(made.found, pool, size)

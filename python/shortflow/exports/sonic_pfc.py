@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shortflow.exports.sonic_patch import Patch
-from shortflow.exports.sonic_profiles import group, in_bytes, pauses
+from shortflow.exports.sonic_profiles import bytes_of, group, pauses
 from shortflow.exports.sonic_today import Tables, Today, all_settings
 from shortflow.exports.switches import Neighbour, Switches
 from shortflow.imports.networks import few
@@ -82,7 +82,7 @@ class SwitchLinks:
     def headroom(self) -> float:
         """Bytes of headroom of all links, each with that of its profile."""
         needed = {table: self.needed(self.places(group)) or 0.0 for group in self.groups for table in group}
-        given = [(table, in_bytes(values.get("headroom", "auto"))) for table, values in self.pausing]
+        given = [(table, bytes_of(values.get("headroom", "auto"))) for table, values in self.pausing]
         return sum(needed[table] if each is None else each for table, each in given)
 
     def pairs(self, today: Today) -> str:
@@ -183,8 +183,8 @@ def _new_ports(links: SwitchLinks, names: Sequence[str]) -> str:
 
 def _put_pools(found: Patch, name: str, values: Mapping[str, str], links: SwitchLinks, today: Today | None) -> None:
     """The pools at ingress and egress, and a profile of queues that the pool at egress limits."""
-    memory = in_bytes(values.get("memory", "static"))
-    limits = [in_bytes(of_link.get("xoff", "")) for _, of_link in links.pausing]
+    memory = bytes_of(values.get("memory", "static"))
+    limits = [bytes_of(of_link.get("xoff", "")) for _, of_link in links.pausing]
     if memory is None and limits:
         memory = sum(each or 0.0 for each in limits) + links.headroom
         found.not_expressed.append(

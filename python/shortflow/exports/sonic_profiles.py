@@ -77,10 +77,10 @@ def group(
     """
     fields: dict[str, str] = {}
     alpha, limit, xon = values.get("xoff_alpha", "none"), values.get("xoff", ""), values.get("xon", "auto")
-    xoff = in_bytes(limit)
+    xoff = bytes_of(limit)
     if alpha != "none":
         fields["dynamic_th"] = power_of_two(found, name, "xoff_alpha", alpha)
-        memory = in_bytes(values.get("memory", ""))
+        memory = bytes_of(values.get("memory", ""))
         if xoff is not None and memory is not None and xoff < memory / 2:
             found.not_expressed.append(
                 f"{name}: xoff = {limit} beside the share of the free memory; SONiC takes one of them."
@@ -89,13 +89,13 @@ def group(
         fields["static_th"] = f"{xoff:.0f}"
         if xon == "auto" and needed is not None:
             xon = f"{max(xoff - _FULL_PACKETS * full_packet, 0):.0f}B"
-    headroom = in_bytes(values.get("headroom", "auto"))
+    headroom = bytes_of(values.get("headroom", "auto"))
     if headroom is None and needed is not None:
         headroom = needed
         found.notes.append(f"{name}: xoff is the headroom of {needed:.0f} B that switch.headroom = auto stands for.")
     if headroom is not None:
         fields["xoff"] = f"{headroom:.0f}"
-    least = in_bytes(xon)
+    least = bytes_of(xon)
     if least is not None:
         fields["xon"] = f"{least:.0f}"
     return fields, headroom
@@ -109,7 +109,7 @@ def power_of_two(found: Patch, name: str, key: str, alpha: str) -> str:
     return str(power)
 
 
-def in_bytes(text: str) -> float | None:
+def bytes_of(text: str) -> float | None:
     """A size in bytes; None for words."""
     quantity = parse(text)
     return quantity.number * quantity.factor if quantity and quantity.base == "B" else None
