@@ -165,8 +165,8 @@ def test_thresholds_and_constants_of_hpcc(shortflow: Command, tmp_path: Path) ->
     assert tables["switch"]["5->2"]["mark_above"] == "100KB"
     assert tables["switch"]["5->2"]["headroom"] == "9375B"
     (scheme,) = found.summary["schemes"]
-    assert scheme.startswith("dcqcn+g=0.00390625+alpha_timer=1us+rate_timer=900us+cnp_every=4us+")
-    assert scheme.endswith("queue.min=auto+queue.mark=departure+queue.drop_not_ect=false")
+    assert scheme.startswith("dcqcn+g=0.00390625+alpha_timer=1us+rate_timer=900us+decrease_timer=4us+")
+    assert scheme.endswith("+cnp_every=0s+queue.min=auto+queue.mark=departure+queue.drop_not_ect=false")
     assert (tables["switch"]["mark_all_above"], tables["switch"]["mark_probability"]) == ("1600KB", 0.2)
     assert tables["switch"]["5->2"]["mark_all_above"] == "400KB"
     assert any("QLEN_MON_FILE" in each for each in found.summary["left_out"])

@@ -146,12 +146,52 @@ def test_a_wrong_file_is_named(tmp_path: Path, entries: list[tuple[str, float]],
     [
         ("dctcp@linux@ns-2", "is not a scheme with one parameter set"),
         ("dcqcn@linux", "is not a scheme with TCP's hosts"),
+        ("dctcp@paper", "is not a scheme with the transport hpcc or dcqcn"),
         ("dctcp@linx", '"linx": unknown parameter set; did you mean "linux"?'),
     ],
 )
 def test_a_parameter_set_that_a_scheme_cannot_have_is_refused(name: str, wrong: str) -> None:
     with pytest.raises(shortflow.ConfigError, match=re.escape(wrong)):
         load_schemes([name])
+
+
+def test_constants_of_one_transport_leave_those_of_another(tmp_path: Path) -> None:
+    """`paper` is a set of hpcc and of dcqcn; only dcqcn's states `cnp_every`."""
+    entry = ENTRY.replace("newreno", "hpcc").replace('"transport.ecn" = "classic"', '"transport.cnp_every" = "9us"')
+    file = tmp_path / "mine.toml"
+    file.write_text(entry.format(name="mine", max_p=0.2), encoding="utf-8")
+    (scheme,) = load_schemes([f"{file}:mine@paper"])
+    values = {key: value for key, value, _ in scheme.resolved()}
+    assert (values["transport.cnp_every"], values["transport.flows"]) == ("9us", "100")
+
+
+def test_dcqcn_has_the_constants_of_its_paper_at_40_gbps() -> None:
+    fast = {"topology.rate": "40Gbps"}
+    digests = [shortflow.run("lossless-incast", name, settings=fast).digest for name in ("dcqcn", "dcqcn@paper")]
+    assert digests[0] == digests[1]
+
+
+def test_each_port_takes_the_curve_of_its_rate() -> None:
+    """A host of 25 Gbps behind a network of 100 Gbps: the curve of its port decides, not that of the others."""
+    settings = {"duration": "1ms", "warmup": "0s"}
+
+    def run(curves: str) -> str:
+        return shortflow.run("lossless-slow-port", f"dcqcn+queue.curves={curves}", settings=settings).digest
+
+    plain = run("25Gbps 100KB 400KB 0.2; 100Gbps 400KB 1600KB 0.2")
+    assert (
+        plain
+        == run("25Gbps 100KB 400KB 0.2; 100Gbps 800KB 900KB 1")
+        != run("25Gbps 50KB 400KB 0.2; 100Gbps 400KB 1600KB 0.2")
+    )
+    with pytest.raises(
+        shortflow.ConfigError, match=r"s0->h\d has a rate of 25Gbps, and the curves are for 100Gbps; add"
+    ):
+        run("100Gbps 400KB 1600KB 0.2")
+    with pytest.raises(
+        shortflow.ConfigError, match=re.escape('"25Gbps 100KB 50KB 0.2" is not "none" or curves')
+    ):
+        run("25Gbps 100KB 50KB 0.2")
 
 
 def test_all_parts_of_a_file_that_do_not_exist_are_named_at_once(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ class RegistryEntry(TypedDict):
     """Paper or RFC; may be empty."""
     parameters: list[ParamInfo]
     transport: NotRequired[str]
-    """Transport of a scheme."""
+    """Transport of a scheme or of a parameter set; empty for a set of every scheme over TCP's hosts."""
     queue: NotRequired[str]
     """Queue discipline that a scheme needs in switches."""
     host_queue: NotRequired[str]

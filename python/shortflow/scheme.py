@@ -200,10 +200,16 @@ def _of_file(reference: str, file: str, name: str) -> _Choice:
 
 def _with_set(choice: _Choice, name: str) -> _Choice:
     """A scheme of a file with the constants of a parameter set, which replace those of the file."""
-    known = {each["name"]: each["parameters"] for each in registry()["parameter-sets"]}
-    constants = {each["name"] for each in known.get(name, ())}
+    constants = _constants(name, str(choice.scheme).partition(" ")[0])
     table = {key: value for key, value in choice.table.items() if key not in constants}
     return replace(choice, label=f"{choice.label}@{name}", scheme=f"{choice.scheme}@{name}", table=table)
+
+
+def _constants(name: str, transport: str | None = None) -> set[str]:
+    """Keys of the parameter set `name` of one transport, or of all that have a set of this name."""
+    sets = (each for each in registry()["parameter-sets"] if each["name"] == name)
+    of_it = (each for each in sets if transport is None or each["transport"] in ("", transport))
+    return {row["name"] for each in of_it for row in each["parameters"]}
 
 
 def _own_setting(scheme: str, text: str) -> tuple[str, str]:
@@ -222,8 +228,8 @@ def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setti
     by_scheme = {scheme: {each["key"]: each for each in found} for scheme, found in schemes.items()}
     around = {each["key"]: each for each in scenario}
     of_tables = [key for own in by_scheme.values() for key, each in own.items() if each["source"] == "scheme"]
-    constants = {each["name"]: [row["name"] for row in each["parameters"]] for each in registry()["parameter-sets"]}
     sets = {scheme: scheme.partition("@")[2].partition("+")[0] for scheme in schemes}
+    constants = {scheme: _constants(name) for scheme, name in sets.items()}
     lines, of_sets = [], dict[str, dict[str, str]]()
     for key in dict.fromkeys((*_SHARED, *of_tables)):
         having: dict[str, list[str]] = {}
@@ -236,7 +242,7 @@ def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setti
         for scheme, each in settings.items():
             having.setdefault(each["value"], []).append(scheme)
         own = {scheme for scheme, each in settings.items() if each["source"] == "scheme"}
-        by_set = {scheme for scheme in own if key in constants.get(sets[scheme], ())}
+        by_set = {scheme for scheme in own if key in constants[scheme]}
         usual = {each["value"] for scheme, each in settings.items() if scheme not in by_set}
         if len(usual) < 2 and by_set and len(having) > 1:
             for scheme in (each for each in settings if each in by_set and settings[each]["value"] not in usual):

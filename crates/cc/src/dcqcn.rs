@@ -1,5 +1,6 @@
 //! DCQCN — Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, §3.1, §5: the reaction point,
-//! which sets the rate of a sender without a window.
+//! which sets the rate of a sender without a window. With [`Params::decrease_timer`] it is the variant of the HPCC authors
+//! (alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc, "Mellanox's version of DCQCN"), which SimAI runs too.
 //!
 //! | symbol | here |
 //! |---|---|
@@ -9,27 +10,51 @@
 //! | T, the timer of the rate | [`Params::rate_timer`] |
 //! | B, the byte counter | [`Params::bytes`] |
 //! | F | [`Params::fast_recovery`] |
-//! | R_AI, R_HAI | [`Params::additive`], [`Params::hyper`] |
+//! | R_AI, R_HAI | [`Params::additive`], [`Params::hyper`]; as shares of the link's rate [`Params::additive_share`], [`Params::hyper_share`] |
 //! | CNP | [`Cause::EcnEcho`], at most one for `cnp_every` (N), which the receiver sees to |
-//! | K_min, K_max, P_max (congestion point) | queue discipline `red` with `weight=1`, `gentle=false`, `spread=false` |
+//! | K_min, K_max, P_max (congestion point) | queue discipline `red` with `weight=1`, `gentle=false`, `spread=false`; by rate `curves` |
+//! | RATE_DECREASE_INTERVAL, CNP flags | [`Params::decrease_timer`], `heard` and `cut_due` |
+//! | ALPHA_RESUME_INTERVAL, RP_TIMER, FAST_RECOVERY_TIMES | [`Params::alpha_timer`], [`Params::rate_timer`], [`Params::fast_recovery`] |
+//! | HAS_WIN, VAR_WIN | [`Params::window`] |
+//!
+//! The variant differs from the paper in four points. Timers look for CNPs: one moves α (Eq. 1 if a CNP has come since it last
+//! expired, else Eq. 2), the other cuts the rate. Both start with the first CNP, and α is 1 until its timer expires. A cut
+//! leaves the target rate alone if the rate has not risen since the last cut (CLAMP_TARGET_RATE 0). There is no byte counter.
+//! After F steps of fast recovery comes one step of R_AI, then steps of R_HAI, which do not grow.
+//!
+//! The parameter sets, in `parameter_sets.toml` with a source for each constant:
+//!
+//! | | `paper` | `hpcc-authors` | `simai-2026` |
+//! |---|---|---|---|
+//! | timers of α, of decreases, of increases | 55 µs, none, 55 µs and 10 MB | 1, 4, 300 µs | 1, 4, 900 µs |
+//! | g, F | 1/256, 5 | 1/256, 1 | 1/256, 1 |
+//! | R_AI, R_HAI | 40 Mbit/s, D1 | 5, 50 Mbit/s for 25 Gbit/s of line rate | 50, 100 Mbit/s at every rate |
+//! | smallest rate | D2 | 1 Gbit/s | 100 Mbit/s |
+//! | time between CNPs | 50 µs | none | none |
+//! | window | none | none | rate · T |
 //!
 //! Deviations and choices:
 //! - D1: R_AI is 40 Mbit/s in the paper, on links of 40 Gbit/s; slower links get the same share of their rate, or senders
 //!   would outrun their notifications. R_HAI is not given; the share is 200 Mbit/s of 40 Gbit/s, as in a first author's
 //!   simulator (github.com/bobzhuyb/ns3-rdma). Hyper increase adds i · R_HAI, i = min(timer, byte) stages beyond F.
-//! - D2: rates stay between `min_rate` and the rate of the host's link.
+//! - D2: rates stay between `min_rate`, which the paper does not give, and the rate of the host's link.
 //! - D3: at the rate of the link the timer rests until the next CNP: it would change nothing.
 //! - D4: losses do not change the rate; they happen where the network has no priority flow control. The sender goes back to the
 //!   first missing packet.
 //! - D5: no priority for CNPs. They, ACKs and NACKs are ECN-capable, so that congestion points mark them, to no effect,
 //!   and do not drop them at random.
 //! - D6: a mark within N of a CNP is told of with the first packet after that, not at the end of N.
+//! - D7: in the HPCC authors' code an ACK carries the CNP; here it is a packet of its own. In the code the cut's timer expires
+//!   1 ns after α's; here they expire together, α's first.
+//! - D8: the window is R_C · T in bytes on the link, with T of the connection's own path without queues (GLOBAL_T 0), and at
+//!   least one segment. A segment may begin while fewer bytes are in flight.
 
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Opening, Recovery, TransportInfo, Window,
 };
-use shortflow_spec::{KeywordOr, POSITIVE_TIME, RATE, keys};
+use shortflow_spec::{Flag, KeywordOr, POSITIVE_TIME, RATE, keys};
 use shortflow_units::{Bytes, Instant, Rate, Span};
+use std::cmp::Ordering;
 
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
@@ -48,20 +73,29 @@ keys! {
     pub struct Params {
         /// weight of a notification in alpha
         pub g: f64 = "0.00390625", 0.0..=1.0, acts: alpha_counts;
+        /// time between two looks for notifications that cut the rate; alpha then moves at each alpha_timer, no byte counter
+        /// runs, and steps of hyper increase do not grow (HPCC authors); none: each notification cuts (paper)
+        pub decrease_timer: Option<Span> = "none", KeywordOr("none", POSITIVE_TIME), acts: marks;
         /// time without a notification after which alpha falls
         pub alpha_timer: Span = "55us", POSITIVE_TIME, acts: alpha_counts;
         /// time after which the rate rises
         pub rate_timer: Span = "55us", POSITIVE_TIME, acts: marks;
         /// bytes sent after which the rate rises
-        pub bytes: Bytes = "10MB", Bytes::new(1)..=Bytes::MAX, acts: marks;
+        pub bytes: Bytes = "10MB", Bytes::new(1)..=Bytes::MAX, acts: marks && decrease_timer == none;
         /// steps of fast recovery
         pub fast_recovery: u32 = "5", 1..=1000u32, acts: marks;
-        /// step of additive increase; auto: a thousandth of the link's rate
+        /// step of additive increase; auto: additive_share of the link's rate
         pub additive: Option<Rate> = "auto", KeywordOr("auto", RATE), acts: marks;
-        /// step of hyper increase; auto: a two-hundredth of the link's rate
+        /// step of additive increase as a share of the link's rate
+        pub additive_share: f64 = "0.001", 0.0..=1.0, acts: marks && additive == auto;
+        /// step of hyper increase; auto: hyper_share of the link's rate
         pub hyper: Option<Rate> = "auto", KeywordOr("auto", RATE), acts: marks;
+        /// step of hyper increase as a share of the link's rate
+        pub hyper_share: f64 = "0.005", 0.0..=1.0, acts: marks && hyper == auto;
         /// smallest rate
         pub min_rate: Rate = "10Mbps", RATE, acts: marks;
+        /// limit the bytes in flight to what the rate sends in a round trip without queues
+        pub window: bool = "false", Flag;
     }
 }
 
@@ -78,13 +112,22 @@ struct State {
     alpha: f64,
     /// Time of alpha's next decay.
     alpha_due: Instant,
+    /// With a decrease timer: a CNP has come since alpha last moved.
+    heard: bool,
+    /// With a decrease timer: the first CNP, from which the timer runs.
+    first_cnp: Option<Instant>,
+    /// With a decrease timer: when it next expires, if a CNP has come since the last cut.
+    cut_due: Option<Instant>,
     /// Time of the rate's next rise; `None` at the rate of the link.
     rate_due: Option<Instant>,
     /// Bytes sent since the byte counter last expired.
     sent: u64,
-    /// Expirations of the timer since the last CNP.
+    /// Expirations of the timer since the last cut.
     timer_stage: u32,
     byte_stage: u32,
+    /// T in seconds, and bytes of a full segment on a link.
+    base_rtt: f64,
+    segment: f64,
 }
 
 impl Dcqcn {
@@ -97,10 +140,15 @@ impl Dcqcn {
             target: f64::INFINITY,
             alpha: 1.0,
             alpha_due: Instant::MAX,
+            heard: false,
+            first_cnp: None,
+            cut_due: None,
             rate_due: None,
             sent: 0,
             timer_stage: 0,
             byte_stage: 0,
+            base_rtt: 0.0,
+            segment: 1.0,
         }))
     }
 }
@@ -108,36 +156,71 @@ impl Dcqcn {
 impl State {
     /// A CNP arrives (Eq. 1): the decrease comes before the update of α.
     fn on_cnp(&mut self, now: Instant) {
-        (self.alpha, self.alpha_due) = self.decayed(now);
+        self.move_alpha(now);
         self.target = self.current;
-        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(self.params.min_rate.as_bps() as f64);
+        self.cut(now);
         self.alpha = (1.0 - self.params.g) * self.alpha + self.params.g;
         self.alpha_due = now + self.params.alpha_timer;
+    }
+
+    /// A CNP arrives, which the decrease timer finds when it next expires.
+    fn note_cnp(&mut self, now: Instant, every: Span) {
+        let Some(first) = self.first_cnp else {
+            (self.first_cnp, self.alpha_due) = (Some(now), now + self.params.alpha_timer);
+            self.cut_due = Some(now + every);
+            return;
+        };
+        self.move_alpha(now);
+        self.heard = true;
+        let expired = now.since(first).as_ps() / every.as_ps();
+        self.cut_due.get_or_insert(first + every.times(expired + 1));
+    }
+
+    /// The rate falls by α/2, and all that leads to a rise begins anew.
+    fn cut(&mut self, now: Instant) {
+        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(self.params.min_rate.as_bps() as f64);
         self.rate_due = Some(now + self.params.rate_timer);
         (self.sent, self.timer_stage, self.byte_stage) = (0, 0, 0);
     }
 
-    /// α after the times without a CNP that have passed (Eq. 2), and when it falls next.
+    /// α after its timer's expirations that have passed (Eq. 2; the first by Eq. 1 if a CNP was heard), and the next one.
     fn decayed(&self, now: Instant) -> (f64, Instant) {
-        let (mut alpha, mut due) = (self.alpha, self.alpha_due);
+        let (mut alpha, mut due, mut heard) = (self.alpha, self.alpha_due, self.heard);
         while due <= now {
             alpha *= 1.0 - self.params.g;
+            if std::mem::take(&mut heard) {
+                alpha += self.params.g;
+            }
             due += self.params.alpha_timer;
         }
         (alpha, due)
     }
 
+    fn move_alpha(&mut self, now: Instant) {
+        let (alpha, due) = self.decayed(now);
+        self.heard &= due == self.alpha_due;
+        (self.alpha, self.alpha_due) = (alpha, due);
+    }
+
     /// Timer or byte counter has expired (Eq. 3, Eq. 4; §5.1 hyper increase).
     fn rise(&mut self) {
-        let Params { fast_recovery, additive, hyper, .. } = self.params;
-        let bits = |rate: Rate| rate.as_bps() as f64;
+        let Params { fast_recovery, .. } = self.params;
+        let bits = |rate: Option<Rate>, share| rate.map_or(self.line * share, |rate| rate.as_bps() as f64);
+        let additive = bits(self.params.additive, self.params.additive_share);
+        let hyper = bits(self.params.hyper, self.params.hyper_share);
         let (fewer, more) = (self.timer_stage.min(self.byte_stage), self.timer_stage.max(self.byte_stage));
-        let step = if more < fast_recovery {
+        let step = if self.params.decrease_timer.is_some() {
+            match self.timer_stage.cmp(&(fast_recovery + 1)) {
+                Ordering::Less => 0.0,
+                Ordering::Equal => additive,
+                Ordering::Greater => hyper,
+            }
+        } else if more < fast_recovery {
             0.0
         } else if fewer > fast_recovery {
-            f64::from(fewer - fast_recovery) * hyper.map_or(self.line / 200.0, bits)
+            f64::from(fewer - fast_recovery) * hyper
         } else {
-            additive.map_or(self.line / 1000.0, bits)
+            additive
         };
         self.target = (self.target + step).min(self.line);
         self.current = (self.current + self.target) / 2.0;
@@ -145,20 +228,35 @@ impl State {
             (self.current, self.rate_due) = (self.line, None); // D3
         }
     }
+
+    /// D8.
+    fn limit(&self, window: &mut Window) {
+        if self.params.window {
+            window.cwnd = (self.current / 8.0 * self.base_rtt / self.segment).max(1.0);
+        }
+    }
 }
 
 impl CongestionControl for Dcqcn {
-    fn on_ack(&mut self, _: &mut Window, _: &AckSample) {}
+    fn on_ack(&mut self, window: &mut Window, _: &AckSample) {
+        self.0.limit(window); // the byte counter moves the rate too
+    }
 
-    fn on_congestion(&mut self, _: &mut Window, cause: Cause, flow: &FlowView) {
+    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
         if cause == Cause::EcnEcho {
-            self.0.on_cnp(flow.now);
+            match self.0.params.decrease_timer {
+                None => self.0.on_cnp(flow.now),
+                Some(every) => self.0.note_cnp(flow.now, every),
+            }
+            self.0.limit(window);
         }
     }
 
-    fn on_start(&mut self, _: &mut Window, at: &Opening) {
-        let line = at.line.as_bps() as f64;
-        (self.0.line, self.0.current, self.0.target) = (line, line, line);
+    fn on_start(&mut self, window: &mut Window, at: &Opening) {
+        let (state, line) = (&mut *self.0, at.line.as_bps() as f64);
+        (state.line, state.current, state.target) = (line, line, line);
+        (state.base_rtt, state.segment) = (at.base_rtt.as_secs_f64(), (at.mss + at.header).as_f64());
+        state.limit(window);
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
@@ -166,19 +264,33 @@ impl CongestionControl for Dcqcn {
     }
 
     fn timer(&self) -> Option<Instant> {
-        self.0.rate_due
+        self.0.rate_due.into_iter().chain(self.0.cut_due).min()
     }
 
-    fn on_timer(&mut self, _: &mut Window, flow: &FlowView) {
+    fn on_timer(&mut self, window: &mut Window, flow: &FlowView) {
         let state = &mut *self.0;
-        (state.alpha, state.alpha_due) = state.decayed(flow.now);
-        state.timer_stage += 1;
-        state.rate_due = Some(flow.now + state.params.rate_timer);
-        state.rise();
+        state.move_alpha(flow.now);
+        let is_due = |due: &mut Instant| *due <= flow.now;
+        if state.rate_due.take_if(is_due).is_some() {
+            state.timer_stage += 1;
+            state.rate_due = Some(flow.now + state.params.rate_timer);
+            state.rise();
+        }
+        // A rise at the time of a cut comes first, as it was scheduled first.
+        if state.cut_due.take_if(is_due).is_some() {
+            if state.timer_stage > 0 {
+                state.target = state.current;
+            }
+            state.cut(flow.now);
+        }
+        state.limit(window);
     }
 
-    fn on_sent(&mut self, bytes: Bytes, _: Instant) {
+    fn on_sent(&mut self, bytes: Bytes, now: Instant) {
         let state = &mut *self.0;
+        if state.params.decrease_timer.is_some() {
+            return state.move_alpha(now); // its timer may be short: each packet takes a few expirations
+        }
         if state.rate_due.is_none() {
             return;
         }
@@ -304,6 +416,77 @@ mod tests {
             tick(&mut law);
         }
         assert_eq!(rates(&law), (40.0, 40.0));
+    }
+
+    /// The HPCC authors' constants on a link of 40 Gbit/s: α's timer 1 µs, looks for CNPs each 4 µs, increases each 300 µs.
+    fn by_timers(params: Params) -> Dcqcn {
+        let [alpha_timer, every, rate_timer] = [1, 4, 300].map(Span::from_micros);
+        let timers = Params { alpha_timer, decrease_timer: Some(every), rate_timer, ..params };
+        start(Params { fast_recovery: 1, additive_share: 0.0002, hyper_share: 0.002, ..timers })
+    }
+
+    fn run_to(law: &mut Dcqcn, us: u64) {
+        while law.timer().is_some_and(|due| due <= at(us).now) {
+            tick(law);
+        }
+    }
+
+    /// The first CNP, at 100 µs, leaves α at 1. Its timer expires four times without another CNP: with g = 1/2, α = 1/16 cuts
+    /// 1/32 off the rate. A CNP at 105 µs has α = 1/2 · 1/32 · 1/2 … at 106 to 108 µs: (1/32 + 1/2) / 4, half of which is cut.
+    #[test]
+    fn a_decrease_timer_looks_for_notifications() {
+        let mut law = by_timers(Params { g: 0.5, ..Params::default() });
+        cnp(&mut law, 100);
+        assert_eq!((rates(&law), law.timer()), ((40.0, 40.0), Some(at(104).now)));
+        run_to(&mut law, 104);
+        assert_eq!((rates(&law), law.alpha(at(104).now)), ((38.75, 40.0), Some(1.0 / 16.0)));
+        cnp(&mut law, 105);
+        assert_eq!(law.timer(), Some(at(108).now), "the timer goes on from the first CNP");
+        run_to(&mut law, 108);
+        let alpha = (1.0 / 64.0 + 0.5) / 4.0;
+        assert_eq!(law.alpha(at(108).now), Some(alpha));
+        close(rates(&law).0, 38.75 * (1.0 - alpha / 2.0));
+        assert_eq!(rates(&law).1, 40.0, "no rise since the last cut: the target rate stays");
+    }
+
+    /// 300 µs after a cut, one step of fast recovery, then 0.0002 · 40 Gbit/s = 8 Mbit/s, then twice 80 Mbit/s. A cut after a
+    /// rise takes the rate as its target.
+    #[test]
+    fn increases_by_the_timer_alone() {
+        let mut law = by_timers(Params { g: 0.0, ..Params::default() });
+        for us in [0, 4] {
+            cnp(&mut law, us);
+            run_to(&mut law, us + 4);
+        }
+        assert_eq!(rates(&law), (10.0, 40.0));
+        cnp(&mut law, 9);
+        run_to(&mut law, 12);
+        law.0.target = 20.0 * GIGA;
+        let expected = [(12.5, 20.0), (16.254, 20.008), (18.171, 20.088), (19.1695, 20.168)];
+        for (step, (current, target)) in (1..).zip(expected) {
+            law.on_sent(Bytes::new(100_000_000), at(12).now);
+            run_to(&mut law, 12 + 300 * step);
+            close(rates(&law).0, current);
+            close(rates(&law).1, target);
+        }
+        cnp(&mut law, 1213);
+        run_to(&mut law, 1216);
+        close(rates(&law).1, 19.1695);
+    }
+
+    /// D8: 40 Gbit/s · 100 µs are 500,000 bytes, 328 segments of 1,524; at half of the rate half of them, and at least one.
+    #[test]
+    fn a_window_holds_a_round_trip_of_the_rate() {
+        let (mut law, mut window) = (start(Params { window: true, ..Params::default() }), WINDOW);
+        law.on_start(&mut window, &Opening { line: Rate::new(40_000_000_000).unwrap(), ..opening() });
+        close(window.cwnd, 500_000.0 / 1_524.0);
+        law.on_congestion(&mut window, Cause::EcnEcho, &at(0));
+        close(window.cwnd, 250_000.0 / 1_524.0);
+        (0..100).for_each(|_| law.on_congestion(&mut window, Cause::EcnEcho, &at(0)));
+        assert_eq!(window.cwnd, 1.0);
+        let (mut law, mut window) = (start(Params::default()), Window { cwnd: f64::INFINITY, ..WINDOW });
+        law.on_congestion(&mut window, Cause::EcnEcho, &at(0));
+        assert_eq!(window.cwnd, f64::INFINITY);
     }
 
     #[test]

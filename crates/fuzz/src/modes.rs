@@ -68,7 +68,8 @@ pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
             RunError::Cancelled
             | RunError::Route(_)
             | RunError::ClosedLoop(_)
-            | RunError::RedWithoutThreshold { .. },
+            | RunError::RedWithoutThreshold { .. }
+            | RunError::RateWithoutCurve { .. },
         ) => return Ok(None),
         Err(error) => return Err(format!("in order of time: {error}")),
     };

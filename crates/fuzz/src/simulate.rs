@@ -49,9 +49,12 @@ pub fn judge(input: &[u8]) -> Verdict {
             Verdict::Ran
         }
         Err(RunError::Cancelled) => Verdict::Capped,
-        Err(RunError::Route(_) | RunError::ClosedLoop(_) | RunError::RedWithoutThreshold { .. }) => {
-            Verdict::Rejected
-        }
+        Err(
+            RunError::Route(_)
+            | RunError::ClosedLoop(_)
+            | RunError::RedWithoutThreshold { .. }
+            | RunError::RateWithoutCurve { .. },
+        ) => Verdict::Rejected,
         Err(broken) => panic!("{broken}"),
     }
 }

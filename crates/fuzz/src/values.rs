@@ -82,6 +82,7 @@ impl Values<'_, '_> {
             Text::Tier => self.tier().into(),
             Text::Transport => (*self.choices.pick(&["cubic", "dctcp+g=0.5", "newreno+ecn=classic"])).into(),
             Text::RisingSizes => self.rising_sizes().into(),
+            Text::RateCurves => self.rate_curves().into(),
             Text::FlowFile => {
                 let flows = files::trace(self.choices, self.surroundings.hosts);
                 self.file("trace.csv", flows)
@@ -232,6 +233,16 @@ impl Values<'_, '_> {
         sizes.sort_unstable();
         sizes.dedup();
         sizes.iter().map(|size| format!("{size}B")).collect::<Vec<_>>().join(",")
+    }
+
+    /// One to three curves, of rates that drawn links have too.
+    fn rate_curves(&mut self) -> String {
+        let rates = [("100Mbps", 3), ("1Gbps", 5), ("10Gbps", 8)];
+        let known = self.choices.within(1, 3) as usize;
+        let curve = |(rate, min): (&str, u64)| {
+            format!("{rate} {min}pkt {}pkt {}", self.choices.within(min, 40), self.choices.unit())
+        };
+        rates[..known].iter().copied().map(curve).collect::<Vec<_>>().join("; ")
     }
 
     fn file(&mut self, name: &str, text: String) -> Value {

@@ -109,6 +109,7 @@ fn scheme_row<'py>(py: Python<'py>, info: &SchemeInfo) -> PyResult<Bound<'py, Py
 fn set_row<'py>(py: Python<'py>, set: &ParameterSet) -> PyResult<Bound<'py, PyDict>> {
     let of = set.of.as_ref().map_or_else(String::new, |of| format!("of the transport {of}"));
     let entry = row(py, (&set.name, &set.summary, &of), &[])?;
+    entry.set_item("transport", set.of.as_deref().unwrap_or_default())?;
     let constants = list(py, &set.constants, |py, constant| {
         let row = PyDict::new(py);
         row.set_item("name", &constant.key)?;

@@ -184,6 +184,7 @@ pub fn run(
             error @ (RunError::Route(_)
             | RunError::ClosedLoop(_)
             | RunError::RedWithoutThreshold { .. }
+            | RunError::RateWithoutCurve { .. }
             | RunError::NoThread(..)),
         ) => Err(config_error(error)),
         Err(error @ (RunError::Conservation(_) | RunError::Broken(_) | RunError::Deadlock { .. })) => {

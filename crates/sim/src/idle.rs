@@ -159,7 +159,7 @@ impl<'s> Run<'s> {
             "alpha_counts" => self.fact(table, "marks")? || self.scenario.measure.sample_every.is_some(),
             "has_threshold" => is_limited,
             "reads_threshold" => reads_threshold(queue, self.fact(table, "ecn")?),
-            "reads_curve" => matches!(queue, QueueConfig::Red(red) if red.min.is_none()) && is_limited,
+            "reads_curve" => matches!(queue, QueueConfig::Red(red) if red.reads_k()) && is_limited,
             "leaves_max" => is_limited && self.a_curve(table, |port| port.mark_all_above.is_none()),
             "leaves_max_p" => is_limited && self.a_curve(table, |port| port.mark_probability.is_none()),
             "deadlines" => self.scenario.deadlines,
@@ -234,7 +234,9 @@ impl<'s> Run<'s> {
     /// A discipline that is drop-tail here, because it has no threshold or no packet to mark.
     fn idle_queue(&self, queue: &QueueConfig, table: &str, of: &str) -> Option<Idle> {
         let (acts, effect) = match queue.kind() {
-            QueueKind::Red => (Condition("min != auto || has_threshold"), "neither marks nor drops early"),
+            QueueKind::Red => {
+                (Condition("curves != none || min != auto || has_threshold"), "neither marks nor drops early")
+            }
             QueueKind::StepEcn => (Condition("ecn && has_threshold"), "never marks"),
             QueueKind::Tcn => (Condition("ecn && threshold != auto || ecn && has_threshold"), "never marks"),
             // Ports of hosts have these for their order.
@@ -292,7 +294,7 @@ fn is_limited(mark_above: Occupancy) -> bool {
 /// True if the discipline compares with K. Those that only mark need packets that they can mark.
 fn reads_threshold(queue: &QueueConfig, ecn: bool) -> bool {
     match queue {
-        QueueConfig::Red(red) => red.min.is_none(),
+        QueueConfig::Red(red) => red.reads_k(),
         QueueConfig::Tcn(tcn) => tcn.threshold.is_none() && ecn,
         _ => queue.kind().info().reads_k && ecn,
     }
@@ -301,7 +303,7 @@ fn reads_threshold(queue: &QueueConfig, ecn: bool) -> bool {
 /// True if the discipline may mark an ECN-capable packet; `is_limited` says if some port has a K.
 fn marks(queue: &QueueConfig, is_limited: bool) -> bool {
     match queue {
-        QueueConfig::Red(red) => red.ecn && (is_limited || red.min.is_some()),
+        QueueConfig::Red(red) => red.ecn && (is_limited || !red.reads_k()),
         QueueConfig::Tcn(tcn) => is_limited || tcn.threshold.is_some(),
         QueueConfig::CoDel(codel) => codel.ecn,
         QueueConfig::Pie(pie) => pie.ecn,

@@ -342,10 +342,14 @@ fn with_set(base: &str, set: &str) -> Result<SchemeInfo, ConfigError> {
     let fitting: Vec<&ParameterSet> = parameter_sets().iter().filter(is_for_it).collect();
     let found = fitting.iter().find(|known| known.name == set).ok_or_else(|| {
         let names: Vec<&str> = fitting.iter().map(|set| set.name.as_str()).collect();
-        match parameter_sets().iter().find(|known| known.name == set) {
-            Some(ParameterSet { of: Some(of), .. }) => refused(&format!("a scheme with the transport {of}")),
-            Some(_) => refused("a scheme with TCP's hosts, whose constants the set states"),
-            None => unknown("parameter set", set, &names),
+        let same_name = || parameter_sets().iter().filter(|known| known.name == set);
+        let transports: Vec<&str> = same_name().filter_map(|known| known.of.as_deref()).collect();
+        if same_name().next().is_none() {
+            unknown("parameter set", set, &names)
+        } else if transports.is_empty() {
+            refused("a scheme with TCP's hosts, whose constants the set states")
+        } else {
+            refused(&format!("a scheme with the transport {}", transports.join(" or ")))
         }
     })?;
     let own = Scheme::of(&named, &[])?.resolved;

@@ -4,6 +4,7 @@ use crate::common::{TRACE, mean, run, scenario, scheme, values};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 use shortflow_sim::queue::DropReason;
+use shortflow_sim::simulation::{self, NoObserver};
 
 /// A star of 40 Gbit/s and 10 µs, and other tables.
 fn star(hosts: usize, duration: &str, rest: &str) -> String {
@@ -136,6 +137,38 @@ fn notifications_are_rationed() {
     let time = outcome.flows[0].fct().unwrap().as_secs_f64();
     assert!((90e-6..97e-6).contains(&time), "{time}");
     assert_eq!(outcome.counters.packets_sent, 2 * outcome.flows[0].packets + 2);
+}
+
+/// 24 hosts send 500 KB each to one, over 2 MB with flow control. With each set nothing is dropped or sent again, at a rate that its
+/// curves know.
+#[test]
+fn every_parameter_set_is_lossless_with_pauses() {
+    let rows: Vec<String> = (0..24).map(|host| format!("0.0001,h{host},h24,500000")).collect();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    for (set, rate) in [("paper", "40Gbps"), ("hpcc-authors", "100Gbps"), ("simai-2026", "100Gbps")] {
+        let switch = "buffer = \"2MB\", xoff = \"10KB\"";
+        let text = star(25, "3ms", "").replace("40Gbps", rate).replace("buffer = \"4MB\"", switch) + TRACE;
+        let outcome = run(&scenario(&text, &rows), &scheme(&format!("dcqcn@{set}"), &[]));
+        let marks: u64 = outcome.ports.iter().map(|port| port.marks).sum();
+        assert!(outcome.flows.iter().all(|flow| flow.acked == flow.size && flow.retransmits == 0), "{set}");
+        assert_eq!(outcome.counters.packets_dropped, 0, "{set}");
+        assert!(marks > 100, "{set}: {marks} marks");
+    }
+}
+
+/// A port of another rate has no curve.
+#[test]
+fn a_rate_without_a_curve_is_refused() {
+    let text = star(3, "1ms", "") + TRACE;
+    let refused = |name: &str| {
+        let (scenario, scheme) = (scenario(&text, &["0,h0,h2,1000"]), scheme(name, &[]));
+        simulation::run(&scenario, &scheme, 1, &mut NoObserver).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused("dcqcn@hpcc-authors"),
+        "queue.curves: s0->h0 has a rate of 40Gbps, and the curves are for 25Gbps, 50Gbps, 100Gbps, 200Gbps, 400Gbps; add one \
+         for 40Gbps, or set queue.curves=none for the curve of queue.min, queue.max and queue.max_p"
+    );
 }
 
 /// Eq. 2: where the rate rises every 10 ms only, probes still see alpha fall each 55 µs; they look every 10.

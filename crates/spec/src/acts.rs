@@ -25,7 +25,10 @@ pub const FACTS: &[(&str, &str)] = &[
     ("alpha_counts", "a queue or a fault marks packets of ECN-capable flows, or samples record alpha"),
     ("has_threshold", "mark_above of the ports is limited"),
     ("reads_threshold", "the queue discipline reads mark_above"),
-    ("reads_curve", "the queue discipline is red, its min is auto, and mark_above is limited"),
+    (
+        "reads_curve",
+        "the queue discipline is red, its min is auto, its curves are none, and mark_above is limited",
+    ),
     ("leaves_max", "a limited mark_above has no mark_all_above"),
     ("leaves_max_p", "a limited mark_above has no mark_probability"),
     ("deadlines", "flows have deadlines"),

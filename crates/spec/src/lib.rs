@@ -6,6 +6,7 @@
 
 mod acts;
 mod check;
+mod curves;
 mod document;
 mod error;
 mod expression;
@@ -25,6 +26,7 @@ mod text;
 
 pub use acts::{Condition, FACTS, Idle};
 pub use check::{check, check_value};
+pub use curves::{Curve, RATE_CURVES, RateCurves};
 pub use document::{Document, Files, of_user, parse};
 pub use error::{ConfigError, RowError};
 pub use format::{

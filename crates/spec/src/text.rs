@@ -19,6 +19,8 @@ pub enum Text {
     Transport,
     /// Up to seven sizes in rising order.
     RisingSizes,
+    /// Curves of RED by the rate of a link.
+    RateCurves,
     /// A file of flows.
     FlowFile,
     /// A file of a distribution of sizes.
@@ -58,6 +60,10 @@ impl fmt::Display for Text {
             Text::Tier => "a tier of switches",
             Text::Transport => "a transport such as \"cubic\" or \"dctcp+g=0.09\"",
             Text::RisingSizes => "one to seven rising sizes such as \"10KB,100KB,1MB\"",
+            Text::RateCurves => {
+                "curves \"RATE MIN MAX PROBABILITY\" by rising rate, separated by \";\", such as \
+                 \"25Gbps 100KB 400KB 0.2; 100Gbps 400KB 1600KB 0.2\""
+            }
             Text::FlowFile => "the name of a CSV file of flows",
             Text::SizeFile => "the name of a CSV file of lines bytes,cumulative",
             Text::NetworkFile => "the name of a .csv, .graphml or .xml file",

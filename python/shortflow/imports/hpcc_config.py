@@ -18,7 +18,7 @@ _DCQCN: Mapping[str, tuple[str, str]] = {
     "EWMA_GAIN": ("g", ""),
     "ALPHA_RESUME_INTERVAL": ("alpha_timer", "us"),
     "RP_TIMER": ("rate_timer", "us"),
-    "RATE_DECREASE_INTERVAL": ("cnp_every", "us"),
+    "RATE_DECREASE_INTERVAL": ("decrease_timer", "us"),
     "FAST_RECOVERY_TIMES": ("fast_recovery", ""),
     "RATE_AI": ("additive", ""),
     "RATE_HAI": ("hyper", ""),
@@ -213,7 +213,12 @@ def _put_scheme(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Pa
 
 def _dcqcn(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> tuple[str, set[str]]:
     found, used = _with_keys("dcqcn", _DCQCN, file, lines)
-    return f"{found}+queue.min=auto+{_MARKS}", used
+    is_on = {key: key in lines and lines[key][1][0] != "0" for key in ("HAS_WIN", "VAR_WIN", "CLAMP_TARGET_RATE")}
+    used |= {key for key, on in is_on.items() if not on}
+    if is_on["HAS_WIN"] and is_on["VAR_WIN"]:
+        used |= {"HAS_WIN", "VAR_WIN"}
+        found += "+window=true"
+    return f"{found}+cnp_every=0s+queue.min=auto+{_MARKS}", used
 
 
 def _with_keys(

@@ -1,7 +1,7 @@
 //! Parameters of RoCE's hosts, under any law.
 
 use super::{Defaults, HostInfo};
-use shortflow_spec::{ANY_TIME, ConfigError, POSITIVE_TIME, Reader, keys};
+use shortflow_spec::{ANY_TIME, ConfigError, Reader, keys};
 use shortflow_units::Span;
 
 /// Registry entry.
@@ -11,8 +11,8 @@ keys! {
     /// Notifications of marks.
     #[derive(Copy)]
     pub struct Params {
-        /// least time between two notifications of marks (CNPs) of a flow
-        pub cnp_every: Span = "50us", POSITIVE_TIME, acts: marks;
+        /// least time between two notifications of marks (CNPs) of a flow; 0s: one for each marked packet
+        pub cnp_every: Span = "50us", ANY_TIME, acts: marks;
         /// time from the arrival of a mark until its notification leaves
         pub cnp_delay: Span = "0s", ANY_TIME, acts: marks;
     }

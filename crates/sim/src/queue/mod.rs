@@ -151,7 +151,7 @@ macro_rules! registry {
         }
 
         /// A discipline with its parameters, before a port gives it its threshold.
-        #[derive(Debug, Clone, Copy, PartialEq)]
+        #[derive(Debug, Clone, PartialEq)]
         pub enum QueueConfig {
             $(#[doc = concat!("See [`", stringify!($fifo_module), "`].")] $fifo($fifo_module::Params),)+
             $(#[doc = concat!("See [`", stringify!($scheduler_module), "`].")] $scheduler($scheduler_module::Params),)+
@@ -168,9 +168,9 @@ macro_rules! registry {
 
             /// The discipline of one port.
             pub fn build(&self, port: PortSetup) -> Queue {
-                let queue: Queue = match *self {
-                    $(QueueConfig::$fifo(params) => $fifo_module::$fifo::new(params, port).into(),)+
-                    $(QueueConfig::$scheduler(params) => $scheduler_module::$scheduler::new(params, port).into(),)+
+                let queue: Queue = match self {
+                    $(QueueConfig::$fifo(params) => $fifo_module::$fifo::new(params.clone(), port).into(),)+
+                    $(QueueConfig::$scheduler(params) => $scheduler_module::$scheduler::new(params.clone(), port).into(),)+
                 };
                 match self.marks_at() {
                     MarkAt::Arrival => queue,

@@ -7,6 +7,7 @@
 //! | min_th | [`Params::min`], in packets or bytes; `auto` is the switch's K |
 //! | max_th | [`Params::max`] · min_th, or the switch's `mark_all_above` |
 //! | max_p | [`Params::max_p`], or the switch's `mark_probability` |
+//! | all three by the rate of the port | [`Params::curves`] |
 //! | w_q | [`Params::weight`] |
 //! | avg, count | `average`, `count` |
 //! | q_time | `idle_from`: when the last packet accepted so far has been sent |
@@ -29,7 +30,7 @@ use super::{Backlog, DropReason, MarkAt, PortSetup, QueueDiscipline, QueueInfo, 
 use crate::config::{Flag, Format, KeywordOr, OCCUPANCY, Shape, Unit, keys};
 use crate::engine::Stream;
 use crate::packet::Frame;
-use shortflow_spec::Value;
+use shortflow_spec::{Curve, RATE_CURVES, RateCurves, Value};
 use shortflow_units::{Bytes, Instant, Occupancy, Rate, Span};
 
 /// Registry entry.
@@ -59,36 +60,42 @@ fn is_zero(threshold: Occupancy) -> bool {
 }
 
 impl Params {
-    /// True if the switch's K can be a minimum threshold. With K = 0 an empty queue reaches both thresholds,
+    /// True if the switch's K can be a minimum threshold, or is not read. With K = 0 an empty queue reaches both thresholds,
     /// and every packet that cannot be marked is dropped.
     pub fn accepts(&self, mark_above: Occupancy) -> bool {
-        self.min.is_some() || !is_zero(mark_above)
+        !self.reads_k() || !is_zero(mark_above)
+    }
+
+    /// True if the switch's K is the minimum threshold.
+    pub fn reads_k(&self) -> bool {
+        self.min.is_none() && self.curves.is_none()
     }
 }
 
 keys! {
     /// The buffer is the scenario's.
-    #[derive(Copy)]
     pub struct Params {
+        /// minimum and maximum threshold, and probability at the maximum, by the rate of the port; none: min, max and max_p
+        pub curves: Option<RateCurves> = "none", KeywordOr("none", RATE_CURVES);
         /// minimum threshold; auto: mark_above of the switch, whose mark_all_above and mark_probability then hold too
-        pub min: Option<Occupancy> = "auto", KeywordOr("auto", Threshold);
+        pub min: Option<Occupancy> = "auto", KeywordOr("auto", Threshold), acts: curves == none;
         /// maximum threshold, in multiples of the minimum
-        pub max: f64 = "3", 1.0..=100.0, acts: min != auto || leaves_max;
+        pub max: f64 = "3", 1.0..=100.0, acts: curves == none && min != auto || curves == none && leaves_max;
         /// probability of a mark where the average reaches the maximum threshold
-        pub max_p: f64 = "0.1", 0.0..=1.0, acts: min != auto || leaves_max_p;
+        pub max_p: f64 = "0.1", 0.0..=1.0, acts: curves == none && min != auto || curves == none && leaves_max_p;
         /// weight of a new arrival in the average backlog; 1: the instantaneous backlog
-        pub weight: f64 = "0.002", 0.000001..=1.0, acts: min != auto || has_threshold;
+        pub weight: f64 = "0.002", 0.000001..=1.0, acts: curves != none || min != auto || has_threshold;
         /// beyond the maximum threshold, let the probability rise to 1 at twice of it
-        pub gentle: bool = "true", Flag, acts: min != auto || has_threshold;
+        pub gentle: bool = "true", Flag, acts: curves != none || min != auto || has_threshold;
         /// mark ECN-capable packets; false: drop them
-        pub ecn: bool = "true", Flag, acts: ecn && min != auto || ecn && has_threshold;
+        pub ecn: bool = "true", Flag, acts: ecn && curves != none || ecn && min != auto || ecn && has_threshold;
         /// drop chosen packets that are not ECN-capable, such as ACKs; false: let them pass. Linux's DCTCP sends
         /// ECN-capable ACKs, the simulator's does not
-        pub drop_not_ect: bool = "true", Flag, acts: ecn && min != auto || ecn && has_threshold;
+        pub drop_not_ect: bool = "true", Flag, acts: ecn && curves != none || ecn && min != auto || ecn && has_threshold;
         /// when it decides: on arrival, by the backlog that a packet finds, or at departure, by the one that it leaves behind
-        pub mark: MarkAt = "arrival", MarkAt::WORDS, acts: min != auto || has_threshold;
+        pub mark: MarkAt = "arrival", MarkAt::WORDS, acts: curves != none || min != auto || has_threshold;
         /// space marks evenly; false: each packet independently, so the share of marks is the probability
-        pub spread: bool = "true", Flag, acts: min != auto || has_threshold;
+        pub spread: bool = "true", Flag, acts: curves != none || min != auto || has_threshold;
     }
 }
 
@@ -104,7 +111,11 @@ fn amount(threshold: Occupancy) -> f64 {
 /// Random early detection with a finite buffer.
 #[derive(Debug, Clone)]
 pub struct Red {
-    params: Params,
+    weight: f64,
+    gentle: bool,
+    ecn: bool,
+    drop_not_ect: bool,
+    spread: bool,
     min: Occupancy,
     /// max_th, in the unit of `min`.
     max: f64,
@@ -123,12 +134,21 @@ impl Red {
     /// The discipline of a port.
     pub fn new(params: Params, port: PortSetup) -> Self {
         let PortSetup { mark_above, mark_all_above, mark_probability, rate, gap, seeds, index } = port;
-        let min = params.min.unwrap_or(mark_above);
         let of_port = params.min.is_none(); // a threshold of the scheme's own has a curve of the scheme's own
+        let min = params.min.unwrap_or(mark_above);
         let max = mark_all_above.filter(|_| of_port).map_or(amount(min) * params.max, amount);
         let max_p = mark_probability.filter(|_| of_port).unwrap_or(params.max_p);
+        // A run is refused if a port has a rate without a curve.
+        let of_rate = params.curves.as_ref().and_then(|curves| curves.of(rate));
+        let of_rate = of_rate.map(|Curve { min, max, max_p }| (min, amount(max), max_p));
+        let (min, max, max_p) = of_rate.unwrap_or((min, max, max_p));
+        let Params { weight, gentle, ecn, drop_not_ect, spread, .. } = params;
         Red {
-            params,
+            weight,
+            gentle,
+            ecn,
+            drop_not_ect,
+            spread,
             min,
             max,
             max_p,
@@ -144,7 +164,7 @@ impl Red {
 
     /// "Calculate the new average queue size", Fig. 2 of the paper.
     fn observe(&mut self, now: Instant, found: Backlog) {
-        let weight = self.params.weight;
+        let weight = self.weight;
         if weight == 1.0 {
             self.average = self.measure(found); // at m = 0 the power below is 1
         } else if found.packets == 0 {
@@ -170,7 +190,7 @@ impl Red {
             None
         } else if self.average < max {
             Some(max_p * (self.average - min) / (max - min))
-        } else if self.params.gentle && self.average < 2.0 * max {
+        } else if self.gentle && self.average < 2.0 * max {
             Some(max_p + (1.0 - max_p) * (self.average - max) / max)
         } else {
             Some(1.0)
@@ -183,7 +203,7 @@ impl Red {
             self.count = 0;
             return false;
         };
-        let since = if self.params.spread { self.count } else { 0 };
+        let since = if self.spread { self.count } else { 0 };
         let spread = 1.0 - f64::from(since) * probability;
         let chosen = probability >= spread || self.stream.unit() < probability / spread; // p_a
         self.count = if chosen { 0 } else { self.count + 1 };
@@ -200,8 +220,8 @@ impl QueueDiscipline for Red {
         }
         let verdict = match self.is_chosen() {
             false => Verdict::Queued,
-            true if self.params.ecn && packet.is_ecn_capable() => Verdict::Marked,
-            true if self.params.ecn && !self.params.drop_not_ect => Verdict::Queued,
+            true if self.ecn && packet.is_ecn_capable() => Verdict::Marked,
+            true if self.ecn && !self.drop_not_ect => Verdict::Queued,
             true => return Verdict::Dropped(DropReason::Early),
         };
         self.idle_from = self.idle_from.max(now) + self.rate.tx_time(packet.size + self.gap);
@@ -239,7 +259,7 @@ mod tests {
             red.observe(Instant::ZERO, found(backlog).found);
             assert_eq!(red.probability(), expected, "{backlog}");
         }
-        red.params.gentle = false;
+        red.gentle = false;
         red.observe(Instant::ZERO, found(30).found);
         assert_eq!(red.probability(), Some(1.0));
     }
@@ -259,6 +279,20 @@ mod tests {
         assert_eq!(curve, [None, Some(0.0), Some(0.1), Some(1.0)]);
         let own = Params { min: Some(bytes(200)), max: 2.0, ..instantaneous() };
         assert_eq!(at(&mut Red::new(own, port), 300), Some(0.05), "the scheme's: 0.1 · (300 − 200)/200");
+    }
+
+    /// A port of 1 Gbit/s between 100 and 500 KB: 0.2 · (300 − 100)/(500 − 100) = 0.1 at 300 KB, whatever min, max and K are.
+    #[test]
+    fn a_port_takes_the_curve_of_its_rate() {
+        let text = toml::Value::String("1Gbps 100KB 500KB 0.2; 40Gbps 5KB 200KB 0.01".to_owned());
+        let params = Params { curves: RATE_CURVES.read(&text), ..instantaneous() };
+        assert!(params.accepts(Occupancy::Packets(0)), "K is not read");
+        let mut red = red("10pkt", Params { gentle: false, ..params });
+        let curve = [99, 100, 300, 500].map(|kb: u64| {
+            red.observe(Instant::ZERO, Backlog { packets: 1, bytes: Bytes::new(kb * 1000) });
+            red.probability()
+        });
+        assert_eq!(curve, [None, Some(0.0), Some(0.1), Some(1.0)]);
     }
 
     /// Section 7 of the paper: with p_b = 0.05 the gap between two marks is uniform on 1 … 20: each of
@@ -314,7 +348,7 @@ mod tests {
     fn what_is_not_ecn_capable_is_dropped_early() {
         let mut red = red("10pkt", Params { max: 1.0, gentle: false, ..instantaneous() });
         assert_eq!(red.arrive(Instant::ZERO, found(10), ack(0).frame()), Verdict::Dropped(DropReason::Early));
-        red.params.ecn = false;
+        red.ecn = false;
         let data = packet(0, 0, 0);
         assert_eq!(red.arrive(Instant::ZERO, found(10), data.frame()), Verdict::Dropped(DropReason::Early));
         assert_eq!(red.arrive(Instant::ZERO, found(9), data.frame()), Verdict::Queued);
@@ -329,7 +363,7 @@ mod tests {
         let mut red = red("10pkt", Params { max: 1.0, drop_not_ect: false, ..instantaneous() });
         assert_eq!(red.arrive(Instant::ZERO, found(30), ack(0).frame()), Verdict::Queued);
         assert_eq!(red.arrive(Instant::ZERO, found(30), packet(0, 0, 0).frame()), Verdict::Marked);
-        red.params.ecn = false;
+        red.ecn = false;
         assert_eq!(red.arrive(Instant::ZERO, found(30), ack(0).frame()), Verdict::Dropped(DropReason::Early));
     }
 

@@ -141,11 +141,18 @@ fn a_named_set_gives_a_scheme_the_constants_that_it_has() {
     let best = Scheme::named("hpcc@best", &[]).unwrap();
     assert_eq!(found(&best, "transport.eta").as_deref(), Some("0.99"));
     for (name, expected) in
-        [("dctcp@best", "a scheme with the transport hpcc"), ("hpcc@linux", "TCP's hosts")]
+        [("dctcp@paper", "a scheme with the transport hpcc or dcqcn"), ("hpcc@linux", "TCP's hosts")]
     {
         let refused = Scheme::named(name, &[]).unwrap_err().to_string();
         assert!(refused.contains(expected), "{refused}");
     }
+    let simai = Scheme::named("dcqcn@simai-2026", &[]).unwrap();
+    assert_eq!(found(&simai, "transport.rate_timer").as_deref(), Some("900us"));
+    assert_eq!(found(&simai, "queue.weight").as_deref(), Some("1"), "the scheme's own");
+    let [of_hpcc, of_dcqcn] =
+        ["hpcc", "dcqcn"].map(|name| Scheme::named(&format!("{name}@paper"), &[]).unwrap());
+    assert_eq!(found(&of_hpcc, "transport.flows").as_deref(), Some("100"));
+    assert_eq!(found(&of_dcqcn, "queue.curves").as_deref(), Some("40Gbps 5KB 200KB 0.01"));
     let tcp = Scheme::named("tcp@ns-2", &[]).unwrap();
     assert_eq!(
         (found(&tcp, "transport.cwnd_floor"), found(&tcp, "tcp.ack_every").as_deref()),

@@ -2,7 +2,7 @@
 
 use crate::net::RouteError;
 use crate::outcome::Counters;
-use shortflow_units::Instant;
+use shortflow_units::{Instant, Rate};
 
 /// Reason for a run without outcome.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +23,21 @@ pub enum RunError {
         place: &'static str,
         /// `queue` or `host_queue`.
         queue: &'static str,
+    },
+    /// A port's rate has no curve among those of RED.
+    #[error(
+        "{queue}.curves: {port} has a rate of {rate}, and the curves are for {known}; add one for {rate}, or set \
+         {queue}.curves=none for the curve of {queue}.min, {queue}.max and {queue}.max_p"
+    )]
+    RateWithoutCurve {
+        /// `queue` or `host_queue`.
+        queue: &'static str,
+        /// Its name, such as `s0->h1`.
+        port: String,
+        /// Its rate.
+        rate: Rate,
+        /// The rates that have a curve.
+        known: String,
     },
     /// No threads for so many parts of the network, with the reason.
     #[error("cores: the system has no threads for {0} parts of the network: {1}; ask for fewer")]

@@ -102,21 +102,24 @@ struct Backlogged {
     sampled: u64,
 }
 
-/// Checks that the scheme's queues work with the thresholds of all ports.
+/// Checks that RED works with the thresholds and rates of all ports.
 fn check_thresholds(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError> {
     let graph = &scenario.graph;
-    if let QueueConfig::Red(red) = &scheme.host_queue
-        && !red.accepts(scenario.host.mark_above)
-    {
-        return Err(RunError::RedWithoutThreshold { place: "host", queue: "host_queue" });
+    for (from, to, rate) in graph.directions() {
+        let (place, queue, used, mark_above) = match graph.is_host(from) {
+            true => ("host", "host_queue", &scheme.host_queue, scenario.host.mark_above),
+            false => ("switch", "queue", &scheme.queue, scenario.switch_port(from, to).mark_above),
+        };
+        let QueueConfig::Red(red) = used else { continue };
+        if !red.accepts(mark_above) {
+            return Err(RunError::RedWithoutThreshold { place, queue });
+        }
+        if let Some(curves) = red.curves.as_ref().filter(|curves| curves.of(rate).is_none()) {
+            let port = format!("{}->{}", graph.name(from), graph.name(to));
+            return Err(RunError::RateWithoutCurve { queue, port, rate, known: curves.to_string() });
+        }
     }
-    let QueueConfig::Red(red) = &scheme.queue else { return Ok(()) };
-    let ports = graph.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
-    let mut of_switches = ports.filter(|(from, _)| !graph.is_host(*from));
-    match of_switches.all(|(from, to)| red.accepts(scenario.switch_port(from, to).mark_above)) {
-        true => Ok(()),
-        false => Err(RunError::RedWithoutThreshold { place: "switch", queue: "queue" }),
-    }
+    Ok(())
 }
 
 impl<'a> Simulation<'a> {
