@@ -188,9 +188,7 @@ def test_each_port_takes_the_curve_of_its_rate() -> None:
         shortflow.ConfigError, match=r"s0->h\d has a rate of 25Gbps, and the curves are for 100Gbps; add"
     ):
         run("100Gbps 400KB 1600KB 0.2")
-    with pytest.raises(
-        shortflow.ConfigError, match=re.escape('"25Gbps 100KB 50KB 0.2" is not "none" or curves')
-    ):
+    with pytest.raises(shortflow.ConfigError, match=re.escape('"25Gbps 100KB 50KB 0.2" is not "none" or curves')):
         run("25Gbps 100KB 50KB 0.2")
 
 

@@ -1,4 +1,6 @@
-"""No file of a Rust crate uses what another defines in a circle. (For Python see import-linter in pyproject.toml.)
+"""No file of a Rust crate uses what another defines in a circle, and crates export few names.
+
+For Python see import-linter in pyproject.toml.
 
 A name counts for the file that defines it: files beside one another may know each other's names from a `mod.rs` that
 only hands them on (`pub use`). What is compiled for tests alone does not count.
@@ -27,6 +29,25 @@ ITEM = re.compile(r"\b(?:struct|enum|union|fn|trait|type|const|static|macro_rule
 PATH = re.compile(r"(?<![\w:.])\w+(?:\s*::\s*\w+)+")
 GROUP = re.compile(r"((?:\w+::)+)?\{([^{}]*)\}")
 MACRO = re.compile(r"^\w+! \{.*?^\}", re.DOTALL | re.MULTILINE)
+
+EXPORT = re.compile(r"^pub (?:(?:const |unsafe )*fn|struct|enum|union|trait|type|const|static) (\w+)", re.MULTILINE)
+IN_MACRO = re.compile(r"^    pub (?:struct|enum) (\w+)", re.MULTILINE)
+HANDED_ON = re.compile(r"^pub use ([^;]+);", re.MULTILINE)
+PUBLIC_CHILD = re.compile(r"^pub mod (\w+);", re.MULTILINE)
+MOST_EXPORTS = {"units": 12, "spec": 55, "cc": 25, "sim": 175}
+"""Most names that a crate exports. A new public name is one that another crate needs."""
+
+
+def exported(file: Path) -> set[str]:
+    """Names that a file, and public modules below it, export, beside those of our other crates."""
+    text = TESTS.sub("", NO_CODE.sub('""', file.read_text()))
+    folder = file.parent if file.stem in ("mod", "lib") else file.with_suffix("")
+    names = {*EXPORT.findall(text), *IN_MACRO.findall(text)}
+    handed_on = (use for tree in HANDED_ON.findall(text) for use in imported(tree))
+    names |= {name for path, name in handed_on if not path[0].startswith("shortflow_")}
+    for child in PUBLIC_CHILD.findall(text):
+        names |= exported(next(p for p in (folder / f"{child}.rs", folder / child / "mod.rs") if p.exists()))
+    return names
 
 
 def imported(tree: str) -> Iterator[tuple[Module, str]]:
@@ -170,3 +191,16 @@ def test_a_circle_is_found_through_names_that_are_handed_on(tmp_path: Path) -> N
 def test_a_registry_uses_what_it_lists(tmp_path: Path) -> None:
     registry = "mod one;\npub trait Kind {}\nregistry! {\n    One => one,\n}\n"
     assert circle(crate(tmp_path, lib="mod a;\n", a_mod=registry, a_one="use super::Kind;\npub struct One;\n"))
+
+
+@pytest.mark.parametrize(("crate", "most"), MOST_EXPORTS.items())
+def test_a_crate_exports_few_names(crate: str, most: int) -> None:
+    names = exported(ROOT / "crates" / crate / "src" / "lib.rs")
+    assert len(names) <= most, f"{len(names)} names: {', '.join(sorted(names))}"
+
+
+def test_names_of_private_modules_are_not_exported(tmp_path: Path) -> None:
+    (tmp_path / "lib.rs").write_text("mod a;\npub mod b;\npub use a::{One, first};\n")
+    (tmp_path / "a.rs").write_text("pub struct One;\npub struct Two;\npub fn first() {}\n")
+    (tmp_path / "b.rs").write_text("pub(crate) struct Four;\nkeys! {\n    pub struct Three {\n    }\n}\n")
+    assert exported(tmp_path / "lib.rs") == {"One", "first", "Three"}

@@ -15,6 +15,23 @@
 //!
 //! If both apply to one ACK, `on_ack` comes first: the marked fraction is up to date when the decrease
 //! is made.
+//!
+//! A transport is started by its name:
+//!
+//! ```
+//! use shortflow_cc::{AckSample, CongestionControl, FlowView, TransportConfig, Window};
+//! use shortflow_units::{Bytes, Instant};
+//!
+//! let mut law = TransportConfig::named("dctcp")?.start();
+//! let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
+//! let flow = FlowView::blank(Instant::ZERO, Bytes::new(1460));
+//! law.on_ack(&mut window, &AckSample::of(flow, Bytes::new(2920)));
+//! assert_eq!(window.cwnd, 12.0); // slow start: two segments
+//! # Ok::<(), shortflow_spec::ConfigError>(())
+//! ```
+
+// Comments of the source name private modules and items too.
+#![allow(rustdoc::private_intra_doc_links)]
 
 #[cfg(test)]
 mod equations;
@@ -23,25 +40,25 @@ mod mark_fraction;
 mod registry;
 mod sample;
 
-pub mod atcp;
-pub mod cubic;
-pub mod d2tcp;
-pub mod dcqcn;
-pub mod dctcp;
-pub mod fast;
-pub mod homa;
-pub mod hpcc;
-pub mod hpcc_tcp;
-pub mod l2dct;
-pub mod minimal;
-pub mod newreno;
-pub mod sack;
-pub mod swift;
-pub mod timely;
-pub mod xdctcp;
+mod atcp;
+mod cubic;
+mod d2tcp;
+mod dcqcn;
+mod dctcp;
+mod fast;
+mod homa;
+mod hpcc;
+mod hpcc_tcp;
+mod l2dct;
+mod minimal;
+mod newreno;
+mod sack;
+mod swift;
+mod timely;
+mod xdctcp;
 
 pub use hosts::{Host, HostInfo, HostParams};
-pub use mark_fraction::{ByMarks, Common, MarkFraction, MarkLaw};
+pub(crate) use mark_fraction::{ByMarks, Common, MarkFraction, MarkLaw};
 pub use registry::{
     StartUserDefined, Transport, TransportConfig, TransportInfo, UserDefined, transports, unknown_transport,
 };

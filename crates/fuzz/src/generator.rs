@@ -3,8 +3,8 @@
 use crate::choices::Choices;
 use crate::registry::Registry;
 use crate::values::{Style, Surroundings, Values};
-use shortflow_sim::config::{ConfigError, Entry, ParamInfo, Shape};
 use shortflow_sim::scenario::{Scenario, tables};
+use shortflow_spec::{ConfigError, Entry, ParamInfo, Shape};
 use shortflow_units::NodeId;
 use std::collections::BTreeMap;
 use toml::{Table, Value};

@@ -5,10 +5,10 @@ use crate::generator::{ScenarioGenerator, numbered};
 use crate::registry::Registry;
 use crate::simulate::{Cap, service, shown};
 use crate::values::{FUZZED, Style, Surroundings, Values};
-use shortflow_sim::config::ParamInfo;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_sim::service::ServiceModel;
+use shortflow_spec::ParamInfo;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Limit of events per run, in units of 8192.

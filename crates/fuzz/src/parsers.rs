@@ -2,11 +2,11 @@
 
 use crate::registry::Registry;
 use crate::verdict::Verdict;
-use shortflow_sim::config::ConfigError;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_sim::traffic::Workload;
+use shortflow_spec::ConfigError;
 use shortflow_units::{Bytes, Occupancy, Rate, Span};
 use std::fmt::Display;
 use std::str::FromStr;

@@ -1,8 +1,8 @@
 //! [`Registry`]: everything that can be named, put together once for all draws.
 
-use shortflow_sim::config::{Entry, ParamInfo, Shape};
 use shortflow_sim::declared;
 use shortflow_sim::scheme::{self, schemes};
+use shortflow_spec::{Entry, ParamInfo, Shape};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 

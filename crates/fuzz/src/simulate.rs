@@ -5,13 +5,13 @@ use crate::generator::ScenarioGenerator;
 use crate::registry::Registry;
 use crate::values::{FUZZED, Surroundings, Values};
 use crate::verdict::Verdict;
-use shortflow_sim::config::ConfigError;
 use shortflow_sim::ideal::policies;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::service::ServiceModel;
 use shortflow_sim::simulation::{Observer, RunError, RunProgress};
 use shortflow_sim::tables;
+use shortflow_spec::ConfigError;
 use shortflow_units::{Bytes, HostId};
 use std::collections::{BTreeMap, BTreeSet};
 

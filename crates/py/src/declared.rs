@@ -4,13 +4,13 @@ use crate::errors::config_error;
 use crate::values;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use shortflow_sim::config::{ParamInfo, Shape};
 use shortflow_spec::located;
+use shortflow_spec::{ParamInfo, Shape};
 
 /// Every table as a dictionary: the table that it is or whose kind it is, its name, a line about it, its keys.
 #[pyfunction]
 pub fn declared(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let row = |(table, entry): (&str, shortflow_sim::config::Entry)| {
+    let row = |(table, entry): (&str, shortflow_spec::Entry)| {
         let row = PyDict::new(py);
         row.set_item("table", table)?;
         row.set_item("name", entry.name)?;

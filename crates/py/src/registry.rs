@@ -4,12 +4,12 @@ use crate::errors::config_error;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use shortflow_cc::{TransportConfig, transports};
-use shortflow_sim::config::{Entry, ParamInfo};
 use shortflow_sim::ideal;
 use shortflow_sim::parameter_sets::{ParameterSet, parameter_sets};
 use shortflow_sim::queue::QueueKind;
 use shortflow_sim::scheme::{self, SchemeInfo, schemes};
 use shortflow_sim::{routing, topology, traffic};
+use shortflow_spec::{Entry, ParamInfo};
 
 /// All named things: schemes, ideal schedulers, transports, queues, topologies, routing, traffic, sizes.
 #[pyfunction]

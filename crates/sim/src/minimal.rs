@@ -7,7 +7,7 @@
 //! | selective acknowledgements for every packet | [`Receiver`]: each answer names its packet |
 //! | no fast retransmit: only fixed, small timeouts detect drops | [`Sender`] `rto` |
 //! | timeouts in a row begin probe mode, an answer ends it | `timeouts`, `probe_after` |
-//! | window and slow start | the control's, [`shortflow_cc::minimal`] |
+//! | window and slow start | the control's, `shortflow_cc`'s `minimal.rs` |
 //! | a packet's number is the rest of its flow (§4.1) | `priority.by = remaining` |
 //!
 //! Choices:

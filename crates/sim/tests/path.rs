@@ -2,9 +2,9 @@
 
 use crate::common::{TRACE, fct, run, scenario, star};
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Opening, PathSample, UserDefined, Window};
-use shortflow_sim::config::Source;
 use shortflow_sim::outcome::{FlowRow, Outcome};
 use shortflow_sim::scheme::{Scheme, schemes};
+use shortflow_spec::Source;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::sync::{Arc, Mutex};
 

@@ -8,9 +8,12 @@ mod seeds;
 mod wheel;
 mod windows;
 
-pub use due::{EventCode, NodeScope, tie_break_rank};
+pub use due::{EventCode, NodeScope};
 pub use events::EventQueue;
-pub use prefetch::prefetch;
-pub use seeds::{Seeds, Stream, below};
-pub use wheel::SHORTEST_SLOT;
+pub use seeds::{Seeds, Stream};
 pub use windows::Turn;
+
+pub(crate) use due::tie_break_rank;
+pub(crate) use prefetch::prefetch;
+pub(crate) use seeds::below;
+pub(crate) use wheel::SHORTEST_SLOT;

@@ -23,7 +23,7 @@ use shortflow_cc::{Opening, Window};
 use shortflow_units::{Instant, Rate, Span};
 
 /// Timers of a sender are numbered from 0 and below this, those of a receiver below one less.
-pub const TIMERS: u8 = 4;
+pub(crate) const TIMERS: u8 = 4;
 
 /// What the ends of a new connection are told.
 #[derive(Debug, Clone, Copy)]

@@ -6,31 +6,33 @@
 //!   leaves. It costs an event per packet more, which the others do not need.
 
 mod backlog;
-pub mod codel;
+pub(crate) mod codel;
 mod discipline;
-pub mod droptail;
-pub mod fair;
+pub(crate) mod droptail;
+pub(crate) mod fair;
 mod fifo;
 mod first_come;
 mod marking;
 mod pausable;
-pub mod pfabric;
-pub mod pias;
-pub mod pie;
-pub mod priority_ecn;
+pub(crate) mod pfabric;
+pub(crate) mod pias;
+pub(crate) mod pie;
+pub(crate) mod priority_ecn;
 mod ranked;
-pub mod red;
-pub mod step_ecn;
-pub mod tcn;
+pub(crate) mod red;
+pub(crate) mod step_ecn;
+pub(crate) mod tcn;
 #[cfg(test)]
 mod testing;
 
-pub use backlog::{Backlog, Room};
-pub use discipline::{
-    DropReason, PortSetup, QueueDiscipline, QueueInfo, QueuedPacket, Scheduler, SchedulerEffects,
-    TrafficClass, Verdict,
+pub use backlog::Backlog;
+pub use discipline::{DropReason, PortSetup, QueueInfo};
+
+pub(crate) use backlog::Room;
+pub(crate) use discipline::{
+    QueueDiscipline, QueuedPacket, Scheduler, SchedulerEffects, TrafficClass, Verdict,
 };
-pub use marking::{MarkAt, Scope};
+pub(crate) use marking::MarkAt;
 
 use first_come::FirstCome;
 use pausable::Pausable;

@@ -2,13 +2,15 @@
 //! `INFO`, `Params` and a [`PathChoice`], and one line in the registry.
 
 mod choice;
-pub mod destination;
-pub mod flow_hash;
-pub mod flowlet;
-pub mod random_spray;
-pub mod spray;
+pub(crate) mod destination;
+pub(crate) mod flow_hash;
+pub(crate) mod flowlet;
+pub(crate) mod random_spray;
+pub(crate) mod spray;
 
-pub use choice::{Hop, PathChoice, RoutingInfo};
+pub use choice::RoutingInfo;
+
+pub(crate) use choice::{Hop, PathChoice};
 
 use crate::config::{ConfigError, Entry, Kind, OneOf, Reader};
 use crate::engine::Seeds;

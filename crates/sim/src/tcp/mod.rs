@@ -20,21 +20,21 @@
 //! probes and PRR but with RACK; F-RTO, and undoing a reduction that was in vain.
 
 mod card;
-pub mod ecn;
+pub(crate) mod ecn;
 mod endpoint;
-pub mod exact_echo;
+pub(crate) mod exact_echo;
 mod growth;
-pub mod newreno;
+pub(crate) mod newreno;
 mod pacer;
 mod path;
 mod prediction;
 mod prr;
 mod rack;
 mod rack_tlp;
-pub mod receiver;
-pub mod rto;
-pub mod scoreboard;
-pub mod sender;
+pub(crate) mod receiver;
+pub(crate) mod rto;
+pub(crate) mod scoreboard;
+pub(crate) mod sender;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -44,14 +44,15 @@ mod transmit;
 mod usage;
 
 pub(crate) use path::CARD;
-pub use receiver::Receiver;
 pub use sender::Sender;
+
+pub(crate) use receiver::Receiver;
 
 use crate::host::{ConnectionSetup, EndpointId};
 use shortflow_cc::TransportConfig;
 
 /// Both ends of a connection.
-pub fn open(
+pub(crate) fn open(
     [sender, receiver]: [EndpointId; 2],
     transport: &TransportConfig,
     setup: &ConnectionSetup<'_>,

@@ -5,14 +5,14 @@ use crate::specs::TcpSpec;
 use shortflow_units::{Bytes, PortId, Rate, Span};
 
 /// Segments of `size` bytes: the number of full segments before the last one, and the payload of the last one.
-pub fn segments(size: Bytes, mss: Bytes) -> (u64, Bytes) {
+pub(crate) fn segments(size: Bytes, mss: Bytes) -> (u64, Bytes) {
     let mss = mss.get().max(1);
     let full = size.get().div_ceil(mss).saturating_sub(1);
     (full, size.saturating_sub(Bytes::new(full * mss)))
 }
 
 /// Time that the segments of `size` bytes take on a link of this rate.
-pub fn serialisation(size: Bytes, tcp: &TcpSpec, rate: Rate) -> Span {
+pub(crate) fn serialisation(size: Bytes, tcp: &TcpSpec, rate: Rate) -> Span {
     let (full, last) = segments(size, tcp.mss);
     tcp.tx_time(rate, tcp.mss).times(full) + tcp.tx_time(rate, last)
 }
