@@ -175,8 +175,17 @@ class Arithmetic:
             len(self.network.next_hops(node, pair[1])) > 1 for pair in pairs for node, _ in self.network.path(*pair)
         )
 
+    @functools.cached_property
+    def from_start(self) -> "Arithmetic":
+        """The arithmetic of all flows until `duration`. Flows of the warm-up are not measured, and cost as much."""
+        if not base_value(self.network.values, "warmup", 0.0):
+            return self
+        return Arithmetic.of(self.scenario.with_({"warmup": "0s"}), marks=self.marks)
+
     def packet_hops(self) -> float:
-        """Expected packets over links, data and ACKs, in the whole run: the cost of a simulation."""
+        """Expected packets over links, data and ACKs, until `duration`: the cost of a simulation."""
+        if self.from_start is not self:
+            return self.from_start.packet_hops()
         network, packets_per_s = self.network, 0.0
         full = network.framing.on_wire(network.framing.mss) * 8
         for demand in self.demands:

@@ -61,7 +61,7 @@ def wanted_runs(plan: Plan, run: Run, arithmetic: Arithmetic, numbers: Sequence[
     hops = arithmetic.packet_hops()
     is_short = hops <= MOST_HOPS
     runs = [run] if is_short else []
-    known = sum(each["flows"] for each in run.scenario.expected_flows())
+    known = sum(each["flows"] for each in arithmetic.from_start.scenario.expected_flows())
     if not run.scenario.core.ideal_schedulers()[1] and known <= _MOST_FLOWS:
         schedulers = {each.reading.scheme for each in numbers if each.reading} & {IDEAL_PS, IDEAL_SRPT}
         runs += Plan(run.scenario, sorted(schedulers)).runs([run.seed]) if schedulers else []

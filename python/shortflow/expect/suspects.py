@@ -7,12 +7,12 @@ values; the suspect whose number comes closest to the measured one is first.
 import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from shortflow.errors import ConfigError
 from shortflow.expect.network import UNLIMITED, base_value
-from shortflow.expect.numbers import Arithmetic
+from shortflow.expect.numbers import Arithmetic, name_of
 from shortflow.expect.simulated import MOST_HOPS
 from shortflow.lazy import pl
 from shortflow.quantities import parse
@@ -28,9 +28,11 @@ _NEAR = {"bps": 0.01, "share": 0.01}
 _NEAR_TIMES = 0.1
 """Relative difference that is always inside: 1 % for rates, 10 % for times."""
 _CLOSE = 0.15
-"""Suspects that leave as much unexplained, within this share, keep the order of the list."""
+"""Suspects that leave this share more unexplained than the best one, at most, keep the order of the list."""
 _USELESS = 0.9
 """A suspect that leaves more of the deviation unexplained is not named."""
+_JUMBO = 8960
+"""Payload in bytes of a segment in a packet of 9,000 bytes."""
 SHORT_NAMES = ("mean", "p50", "p95", "p99", "goodput", "bandwidth")
 
 
@@ -44,15 +46,17 @@ class Measured:
     """Metric of a run; `utilisation` of the hottest link for a bandwidth."""
     value: float
     unit: str
-    scale: float = 1.0
-    """Measured number over the metric: the rate of the link for a bandwidth."""
+    port: str = ""
+    """The hottest link, for a bandwidth."""
+    rate_bps: float = 0.0
+    """Its rate."""
 
-    def of(self, result: Result, port: str) -> float | None:
+    def of(self, result: Result) -> float | None:
         """The number in a run."""
-        if self.metric != "utilisation":
+        if not self.port:
             return result.metrics.get(self.metric)
-        row = result.ports.filter(pl.col("port") == port)["utilisation"]
-        return float(row[0]) * self.scale if len(row) else None
+        row = result.ports.filter(pl.col("port") == self.port)["utilisation"]
+        return float(row[0]) * self.rate_bps if len(row) else None
 
 
 class Comparison(NamedTuple):
@@ -107,19 +111,18 @@ def parse_measured(text: str, arithmetic: Arithmetic) -> Measured:
     found = parse(value)
     if found is None:
         raise ConfigError(f"--measured {text}: expected NAME=NUMBER with a unit, such as p99=3.1ms or goodput=940Mbps")
-    metric, scale = _metric(name, text, arithmetic), 1.0
-    if metric == "utilisation":
-        port = hottest(arithmetic)
-        scale = arithmetic.network.links[port].rate_bps
+    metric = _metric(name, text, arithmetic)
     unit = "s" if metric.endswith("_s") else "bps" if metric.endswith("_bps") or name == "bandwidth" else found.base
     if found.base != unit:
         raise ConfigError(f"--measured {text}: expected a number in {unit}")
-    return Measured(name, metric, found.number * found.factor, unit, scale)
-
-
-def hottest(arithmetic: Arithmetic) -> tuple[str, str]:
-    """The most used link."""
-    return max(arithmetic.use, key=lambda port: arithmetic.use[port])
+    number = Measured(name, metric, found.number * found.factor, unit)
+    if name != "bandwidth":
+        return number
+    if not arithmetic.use:
+        lacking = "all flows wait for others, so no link has an expected use"
+        raise ConfigError(f"--measured {text}: {lacking}; give a completion time or another metric")
+    port = max(arithmetic.use, key=lambda port: arithmetic.use[port])
+    return replace(number, port=name_of(port), rate_bps=arithmetic.network.links[port].rate_bps)
 
 
 def _metric(name: str, text: str, arithmetic: Arithmetic) -> str:
@@ -160,6 +163,7 @@ def suspects(arithmetic: Arithmetic) -> Iterator[Suspect]:
     yield from _of_network(values, marks=arithmetic.marks)
     if any(each.sizes for each in arithmetic.demands):
         yield from _of_traffic(values)
+    yield from _of_processors(values, closed=any(each.is_closed for each in arithmetic.demands))
 
 
 def _of_hosts(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
@@ -191,6 +195,12 @@ def _of_hosts(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
         "`ss -ti` (mss:), and payload over bytes of the interface (`ip -s link`)",
         [*framed, {"tcp.mss": "536B"}],
     )
+    if base_value(values, "tcp.mss") < _JUMBO:
+        yield Suspect(
+            "segments are larger: jumbo frames",
+            "`ss -ti` (mss:), and the mtu of `ip link` on all hosts and switches",
+            [{"tcp.mss": f"{_JUMBO}B"}],
+        )
 
 
 def _of_network(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
@@ -200,6 +210,7 @@ def _of_network(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
             "the buffer of the ports is smaller, below one bandwidth-delay product",
             "drops of the port (`ethtool -S`, the switch's counters), and the switch's buffer profile",
             [_smaller_buffers(values, factor) for factor in (0.5, 0.25, 0.1, 0.04)],
+            continuous=True,
         )
     if "topology.rtt" in values:
         yield Suspect(
@@ -216,30 +227,37 @@ def _of_network(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
             "the core is slower than the scenario says",
             "`ethtool` on the uplinks (negotiated rate), and `iperf3` between racks",
             [_changed(values, core[0], factor) for factor in slower],
+            continuous=True,
         )
     if "topology.rate" in values:
         yield Suspect(
             "links of hosts are slower",
             "`ethtool`: negotiated rate; `iperf3` to a neighbour",
             [_changed(values, "topology.rate", factor) for factor in (0.4, 0.1)],
+            continuous=True,
         )
     if marks and _is_limited(values, "mark_above"):
-        yield Suspect(
-            "the marking threshold K is another one",
-            "the switch's ECN profile; its unit may be bytes, cells or packets",
-            [_every(values, "mark_above", _times(factor)) for factor in (0.1, 0.25, 4.0)],
-        )
+        # A number of packets that a switch reads as bytes is one packet at most.
+        for change, factors in (("lower", (0.25, 0.1, 0.001)), ("higher", (2.0, 4.0))):
+            yield Suspect(
+                f"the marking threshold K is {change}",
+                "the switch's ECN profile; its unit may be bytes, cells or packets",
+                [_every(values, "mark_above", _times(factor)) for factor in factors],
+                continuous=True,
+            )
     if _is_limited(values, "buffer"):
         yield Suspect(
             "the buffer of the ports is larger",
             "round-trip times under load beside those of an idle network (`ping`)",
             [_every(values, "buffer", _times(factor)) for factor in (4.0, 16.0)],
+            continuous=True,
         )
     if not _has_faults(values):
         yield Suspect(
             "a link loses packets",
             "error counters of the links (`ethtool -S`), retransmissions without drops",
             [{"faults.loss": "0.001"}, {"faults.loss": "0.01"}],
+            continuous=True,
         )
 
 
@@ -253,6 +271,24 @@ def _of_traffic(values: Mapping[str, str]) -> Iterator[Suspect]:
     others = [str(each) for each in (1, 2, 10, 30) if str(each) != values.get("tcp.initial_window")]
     windows = [{"tcp.initial_window": each} for each in others]
     yield Suspect("the initial window is another one", "`ip route` (initcwnd)", windows)
+
+
+def _of_processors(values: Mapping[str, str], *, closed: bool) -> Iterator[Suspect]:
+    """Hosts that pause, and applications that answer late."""
+    if values["host.stalls"] == "0":
+        yield Suspect(
+            "hosts stall: their processors do other work, or sleep",
+            "gaps within a window in a `tcpdump` of the sender; `perf sched latency`, `cpupower idle-info`",
+            [{"host.stalls": per_s} for per_s in ("10", "100", "300")],
+            continuous=True,
+        )
+    if closed:
+        yield Suspect(
+            "applications answer later",
+            "`tcpdump`: time from the last packet of a request to the first packet of its answer",
+            [{"host.reaction": f"{milliseconds}ms"} for milliseconds in (1, 10)],
+            continuous=True,
+        )
 
 
 def _every(values: Mapping[str, str], key: str, change: Callable[[str], str]) -> dict[str, str]:
@@ -323,9 +359,8 @@ def inquiry(plan: Plan, arithmetic: Arithmetic, measured: Sequence[Measured]) ->
             f"--measured: five seeds and each suspect would take {hops / 1e6:,.0f} million packet-hops a run; "
             f"shorten the scenario to {MOST_HOPS / 1e6:g} million, as with --set duration=…"
         )
-    port = "->".join(hottest(arithmetic))
     usual = yield Wanted(plan.runs(list(SEEDS)), tables=False)
-    verdicts = [_verdict(each, usual, port) for each in measured]
+    verdicts = [_verdict(each, usual) for each in measured]
     outside = [each for each in verdicts if not each.inside]
     if not outside:
         return Inquiry(verdicts, [], 0)
@@ -340,17 +375,28 @@ def inquiry(plan: Plan, arithmetic: Arithmetic, measured: Sequence[Measured]) ->
     done = yield Wanted([run for _, _, run in wanted], tables=False, keep_going=True)
     tried: dict[str, list[Accused]] = {}
     for (suspect, settings, _), result in zip(wanted, done, strict=True):
-        numbers = None if result.error else _numbers(result, usual[0], verdicts, port)
+        numbers = None if result.error else _numbers(result, usual[0], verdicts)
         if numbers:
             found = Accused(suspect, settings, numbers, _unexplained(numbers, verdicts))
             tried.setdefault(suspect.cause, []).append(found)
     best = [min([*each, *_between(each, verdicts)], key=lambda accused: accused.unexplained) for each in tried.values()]
-    order = sorted(best, key=lambda each: int(each.unexplained / _CLOSE))
-    return Inquiry(verdicts, [each for each in order if each.unexplained <= _USELESS], len(wanted))
+    useful = [each for each in best if each.unexplained <= _USELESS]
+    return Inquiry(verdicts, _in_order(useful), len(wanted))
 
 
-def _verdict(measured: Measured, usual: Sequence[Result], port: str) -> Comparison:
-    found = [value for result in usual if (value := measured.of(result, port)) is not None]
+def _in_order(found: Sequence[Accused]) -> list[Accused]:
+    """Suspects by what they leave unexplained; those as close as `_CLOSE` to the best of the rest keep their order."""
+    order: list[Accused] = []
+    left = list(found)
+    while left:
+        most = min(each.unexplained for each in left) + _CLOSE
+        order += [each for each in left if each.unexplained <= most]
+        left = [each for each in left if each.unexplained > most]
+    return order
+
+
+def _verdict(measured: Measured, usual: Sequence[Result]) -> Comparison:
+    found = [value for result in usual if (value := measured.of(result)) is not None]
     if len(found) < len(usual):
         raise ConfigError(
             f"--measured {measured.name}: {measured.metric} is no number of every run (`shortflow list metrics`)"
@@ -360,11 +406,11 @@ def _verdict(measured: Measured, usual: Sequence[Result], port: str) -> Comparis
     return Comparison(measured, mean, mean - near, mean + near)
 
 
-def _numbers(result: Result, usual: Result, verdicts: Sequence[Comparison], port: str) -> list[float] | None:
+def _numbers(result: Result, usual: Result, verdicts: Sequence[Comparison]) -> list[float] | None:
     """Numbers under a suspect: those expected, times the change in the first seed; None if the run lacks one."""
     numbers = []
     for verdict in verdicts:
-        changed, before = verdict.measured.of(result, port), verdict.measured.of(usual, port)
+        changed, before = verdict.measured.of(result), verdict.measured.of(usual)
         if changed is None or not before or changed <= 0 or verdict.measured.value <= 0:
             return None
         numbers.append(verdict.expected * changed / before)
@@ -384,7 +430,8 @@ def _between(tried: Sequence[Accused], verdicts: Sequence[Comparison]) -> Iterat
     before: Mapping[str, str] = {}
     for each in tried if suspect.continuous else []:
         settings = {
-            key: f"between {before.get(key, 'the own value')} and {value}" for key, value in each.settings.items()
+            key: f"between {before.get(key, 'the own value')} and {value}" if parse(value) else value
+            for key, value in each.settings.items()
         }
         for share in (0.25, 0.5, 0.75):
             numbers = [low * (high / low) ** share for low, high in zip(last, each.numbers, strict=True)]
