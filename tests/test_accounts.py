@@ -13,6 +13,7 @@ import shortflow as sf
 from conftest import Command, Tables
 from shortflow.accounts.account import Accounts, Part, accounted
 from shortflow.accounts.carried import Carried
+from shortflow.accounts.shown import time
 from shortflow.runs import plan
 
 SER, ACK, RTT = 12.0, 0.32, 300.0
@@ -189,7 +190,43 @@ def test_why_tells_equal_runs_from_different_ones(shortflow: Command) -> None:
     shown = shortflow("why", "busy", "tcp", "dctcp", code=0).stdout
     assert "both runs were done again" in shown
     assert "equal up to here" in shown
-    assert "the store has no run of it" in shortflow("why", "busy", "tcp", "fast", code=2).stderr
+    assert "unknown scheme of the store" in shortflow("why", "busy", "tcp", "fast", code=2).stderr
+
+
+def test_why_names_what_the_store_has(shortflow: Command) -> None:
+    """Both schemes with 3 senders, and one alone with 9 and with 12: each missing name, seed or point is named."""
+    base = ("compare", "incast", "--seeds", "1", "--no-ideal", "--out", "store", "--set")
+    shortflow(*base, "servers=3", "--schemes", "tcp,dctcp", code=0)
+    shortflow(*base, "servers=9", "--schemes", "dctcp", code=0)
+    for schemes, more, wanted in (
+        (("tcp", "dctp"), (), 'did you mean "dctcp"?'),
+        (("tcp", "dctcp"), ("--seed", "4"), "no run of tcp with this seed; it has 1"),
+        (("tcp", "dctcp"), ("--set", "servers=5"), "no run of tcp there; choose one by --set; it has servers=3"),
+        (("tcp", "dctcp"), (), "several runs of it with seed 1; choose one by --set; it has servers=3, servers=9"),
+        (("tcp", "dctcp"), ("--set", "servers=3", "--flow", "60"), "flow 60: the flow table has rows 0 to 59"),
+    ):
+        assert wanted in shortflow("why", "store", *schemes, *more, code=2).stderr
+    assert shortflow("why", "store", "tcp", "dctcp", "--set", "servers=3", "--json", code=0).document["equal"]
+    shortflow(*base, "servers=12", "--schemes", "l2dct", code=0)
+    apart = shortflow("why", "store", "tcp", "l2dct", code=2).stderr
+    assert "the store has tcp with servers=3 and l2dct with servers=12; compare both with the same settings" in apart
+
+
+def test_a_scenario_chooses_among_those_of_a_store(shortflow: Command) -> None:
+    """A store with two scenarios of your own."""
+    for name in ("one", "two"):
+        scenario(Path(), "0s,h0,h2,1460", "0s,h1,h2,1460")
+        Path("own.toml").rename(f"{name}.toml")
+        made = ("compare", f"{name}.toml", "--schemes", "tcp,dctcp", "--seeds", "1", "--no-ideal", "--out", "store")
+        shortflow(*made, code=0)
+    pair = ("why", "store", "tcp", "dctcp")
+    assert "choose its scenario by --scenario: one, two" in shortflow(*pair, code=2).stderr
+    found = shortflow(*pair, "--scenario", "two.toml", "--json", code=0).document
+    assert (found["scenario"], found["equal"]) == ("two", True)
+
+
+def test_times_have_units_and_no_remainder() -> None:
+    assert [time(ps) for ps in (0, -1e-7, 12, 123_456, 3.3e9)] == ["0 s", "0 s", "0.012 ns", "0.1235 µs", "3.3 ms"]
 
 
 UNFINISHED = """
@@ -213,11 +250,14 @@ def test_flows_without_a_completion_time_are_named(shortflow: Command, tmp_path:
     (of_class,) = shortflow("explain", "own.toml", "--json", code=0).document["classes"]
     assert (of_class["flows"], of_class["unfinished"], of_class["slowest_flows"]) == (1, 1, 1)
     for choice, wanted in {
-        ("--worst", "endless"): 'no measured flow of class "endless" finished',
+        ("--worst", "endless"): 'no flow of class "endless" has an end',
+        ("--flow", "1"): "flow 1: it is endless",
         ("--worst", "finit"): 'did you mean "finite"?',
         ("--flow", "0"): "did not finish under dctcp",
     }.items():
         assert wanted in shortflow("explain", "own.toml", *choice, code=2).stderr
+    late = ("explain", "own.toml", "--set", "warmup=5ms", "--set", "traffic.1.unmeasured=true", "--worst", "all")
+    assert "no finite flow started in the measured time" in shortflow(*late, code=2).stderr
     (tmp_path / "flows.csv").write_text("start,source,destination,bytes\n0s,h0,h2,30MB\n", "utf-8")
     shown = shortflow("explain", "own.toml", code=0).stdout
     assert "1 of 1 flow did not finish" in shown

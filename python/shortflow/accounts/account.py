@@ -118,9 +118,21 @@ class Accounts:
             raise unknown_name("class", name, known)
         found = self.flows if name == ALL else self.flows.filter(pl.col("class") == name)
         if found.is_empty():
-            what = "no measured flow" if name == ALL else f'no measured flow of class "{name}"'
-            raise ConfigError(f"{what} finished, so none has a completion time; a longer drain may help")
+            raise ConfigError(self._lacking(name))
         return found
+
+    def _lacking(self, name: str) -> str:
+        """The reason that no flow of a class has an account."""
+        of = "" if name == ALL else f' of class "{name}"'
+        every, measured = (
+            flows if name == ALL else flows.filter(pl.col("class") == name)
+            for flows in (self.result.flows, self._measured)
+        )
+        if every["size_bytes"].null_count() == every.height:
+            return f"no flow{of} has an end, so none has a completion time"
+        if measured.is_empty():
+            return f"no finite flow{of} started in the measured time; a shorter warmup may help"
+        return f"no measured flow{of} finished, so none has a completion time; a longer drain may help"
 
     def worst(self, name: str) -> int:
         """Row of the flow of a class with the largest slowdown."""
@@ -135,12 +147,13 @@ class Accounts:
         """Account of a flow: picoseconds by part, the largest first. Raises `ConfigError` if the flow has none."""
         row = self.table.filter(pl.col("flow") == flow)
         if row.is_empty():
-            height = self.result.flows.height
-            if not 0 <= flow < height:
-                raise ConfigError(f"flow {flow}: the flow table has rows 0 to {height - 1}")
-            raise ConfigError(
-                f"flow {flow}: it did not finish under {self.result.scheme}, so it has no completion time"
-            )
+            flows = self.result.flows
+            if not 0 <= flow < flows.height:
+                rows = f"has rows 0 to {flows.height - 1}" if flows.height else "is empty"
+                raise ConfigError(f"flow {flow}: the flow table {rows}")
+            is_endless = flows["size_bytes"][flow] is None
+            why = "is endless" if is_endless else f"did not finish under {self.result.scheme}"
+            raise ConfigError(f"flow {flow}: it {why}, so it has no completion time")
         found = {part: int(row[name][0]) for name, part in self.parts.items()}
         return dict(sorted(((part, time) for part, time in found.items() if time), key=lambda each: -each[1]))
 

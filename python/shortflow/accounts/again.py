@@ -1,6 +1,6 @@
 """Runs of a store, to be done again: a store keeps no packets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from shortflow.errors import ConfigError
 from shortflow.result import Result, changed
@@ -22,7 +22,7 @@ def scenarios_of(names: Sequence[str], files: Sequence[str]) -> dict[str, Scenar
     return {name: found.get(name) or load_scenario(name) for name in names}
 
 
-def run_of(result: Result, scenario: Scenario) -> Run:
-    """The run that a result came from."""
-    (run,) = plan(scenario, [result.scheme], [result.seed], changed(result.provenance))
+def run_of(result: Result, scenario: Scenario, settings: Mapping[str, str] | None = None) -> Run:
+    """The run that a result came from, with more settings if given."""
+    (run,) = plan(scenario, [result.scheme], [result.seed], {**changed(result.provenance), **(settings or {})})
     return run

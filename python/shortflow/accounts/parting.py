@@ -1,7 +1,7 @@
 """Two runs of the same flows: if their laws were asked, where the runs first part, and where the difference lies."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from shortflow import _core
 from shortflow.accounts.account import ALL, Accounts, Part, accounted, parts
 from shortflow.capture import FlowChoice
-from shortflow.errors import Cancelled, ConfigError
+from shortflow.errors import Cancelled, ConfigError, unknown_name
 from shortflow.lazy import pl
 from shortflow.result import Result, changed
 from shortflow.runner import Progress, run_one
@@ -21,6 +21,8 @@ COLUMNS = ("time_s", "event", "reason", "port", "flow", "kind", "seq", "length")
 """Columns of an event that are compared."""
 _ROWS = 100_000
 """Events in memory at a time."""
+_SHOWN = 6
+"""Most points that an error lists."""
 
 
 class Parting(NamedTuple):
@@ -71,22 +73,50 @@ class _Parted(Cancelled):
     """Ends a run at its first different event."""
 
 
-def stored_pair(found: Sequence[Result], names: Sequence[str], seed: int) -> list[Result]:
+def stored_pair(found: Sequence[Result], names: Sequence[str], seed: int, settings: Mapping[str, str]) -> list[Result]:
     """The results of two schemes with this seed at one point. Raises `ConfigError` if there are none or several."""
+    known = [*dict.fromkeys(each.scheme for each in found)]
     pair = []
     for name in names:
+        if name not in known:
+            raise unknown_name("scheme of the store", name, known)
         of_scheme = [each for each in found if each.scheme == name]
-        if not of_scheme:
-            known = ", ".join(dict.fromkeys(each.scheme for each in found))
-            raise ConfigError(f"{name}: the store has no run of it; it has {known}")
-        results = [each for each in of_scheme if each.seed == seed]
+        at_point = [each for each in of_scheme if settings.items() <= _point(each).items()]
+        if not at_point:
+            raise ConfigError(f"--set {_written(settings)}: the store has no run of {name} there; {_points(of_scheme)}")
+        results = [each for each in at_point if each.seed == seed]
         if not results:
-            raise ConfigError(f"--seed {seed}: the store has no run of {name} with this seed")
-        points = {(each.provenance["scenario"], *changed(each.provenance).items()) for each in results}
-        if len(points) > 1:
-            raise ConfigError(f"{name}: the store has {len(points)} runs of it with seed {seed}; choose one by --set")
+            seeds = ", ".join(str(each) for each in sorted({each.seed for each in at_point}))
+            raise ConfigError(f"--seed {seed}: the store has no run of {name} with this seed; it has {seeds}")
+        if len({_place(each) for each in results}) > 1:
+            raise ConfigError(f"{name}: the store has several runs of it with seed {seed}; {_points(results)}")
         pair.append(results[0])
+    if pair[0].provenance["scenario_settings"] != pair[1].provenance["scenario_settings"]:
+        at = " and ".join(f"{each.scheme} with {_written(_point(each)) or 'no setting'}" for each in pair)
+        raise ConfigError(f"{', '.join(names)}: the store has {at}; compare both with the same settings")
     return pair
+
+
+def _point(result: Result) -> dict[str, str]:
+    return {**result.at, **changed(result.provenance)}
+
+
+def _place(result: Result) -> tuple[object, ...]:
+    return result.provenance["scenario"], *_point(result).items()
+
+
+def _written(settings: Mapping[str, str]) -> str:
+    return " ".join(f"{key}={value}" for key, value in settings.items())
+
+
+def _points(found: Sequence[Result]) -> str:
+    """Scenarios and points of results, and how to choose one."""
+    scenarios = dict.fromkeys(each.provenance["scenario"] for each in found)
+    if len(scenarios) > 1:
+        return f"choose its scenario by --scenario: {', '.join(scenarios)}"
+    points = [*dict.fromkeys(_written(_point(each)) or "no setting" for each in found)]
+    others = f" and {len(points) - _SHOWN} others" if len(points) > _SHOWN else ""
+    return f"choose one by --set; it has {', '.join(points[:_SHOWN])}{others}"
 
 
 def compared_runs(runs: Sequence[Run], flow: int | None = None, progress: Progress | None = None) -> Why:

@@ -19,7 +19,11 @@ def reason_blocks(found: Why, flow: int | None, trials: Sequence[Raised] | None 
     first, second = found.first.result, found.second.result
     of = first.provenance
     yield Words(f"{of['title']}\n{of['scenario']}, {first.scheme} and {second.scheme}, seed {of['seed']}")
-    yield Words("A store keeps no packets, so both runs were done again.", "note")
+    yield Words(
+        f"A store keeps no packets, so both runs were done again. All numbers are of seed {first.seed} alone and have "
+        "no interval; `shortflow compare` has those of all seeds.",
+        "note",
+    )
     yield Words(_answer(found), "answer")
     if found.parting:
         yield Words(
@@ -94,7 +98,7 @@ def _event(event: "Mapping[str, Any] | None") -> str:
     reason = f" ({event['reason']})" if event["reason"] else ""
     place = f" at {event['port']}" if event["port"] else ""
     packet = f", {event['kind']} {event['seq']}, {event['length']} bytes" if event["kind"] else ""
-    return f"{event['time_s'] * 1e6:,.6f} us: {event['event']}{reason}{place}, flow {event['flow']}{packet}"
+    return f"{event['time_s'] * 1e6:,.6f} µs: {event['event']}{reason}{place}, flow {event['flow']}{packet}"
 
 
 def _asked(found: Why) -> Section:
@@ -115,13 +119,16 @@ def _asked(found: Why) -> Section:
 def _change(heading: str, names: tuple[str, str], change: Change) -> Block:
     """The difference by part. The rows add up: parts with small differences are one row."""
     whole = sum(change.first.values()), sum(change.second.values())
-    most = max(abs(_difference(change, part)) for part in in_order(change))
+    order = in_order(change)
+    most = max(abs(_difference(change, part)) for part in order)
     if not round(most):
         return Words(f"{heading} is {time(whole[0])} in both runs, part by part.")
-    kept = [part for part in in_order(change) if abs(_difference(change, part)) > _LEAST * most]
+    kept = [part for part in order if abs(_difference(change, part)) > _LEAST * most]
+    if len(kept) == len(order) - 1:  # a single other part has a name
+        kept = order
     labels = [part.label for part in kept]
     sides = [[times.get(part, 0.0) for part in kept] for times in (change.first, change.second)]
-    if len(kept) < len(in_order(change)):
+    if len(kept) < len(order):
         labels.append("all other parts")
         sides = [[*side, total - sum(side)] for side, total in zip(sides, whole, strict=True)]
     sides = [[*side, total] for side, total in zip(sides, whole, strict=True)]
@@ -144,7 +151,8 @@ def _difference(change: Change, part: Part) -> float:
 
 
 def _signed(ps: float) -> str:
-    return f"{'-' if ps < 0 else '+'}{time(abs(ps))}"
+    sign = "-" if round(ps) < 0 else "+" if round(ps) else ""
+    return f"{sign}{time(abs(ps))}"
 
 
 def reason_document(found: Why, flow: int | None, trials: Sequence[Raised] | None = None) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from shortflow.report.blocks import Block, Column, Section, Words
 
 PS = 1e12
 """Picoseconds of a second."""
+_LEAST_US = 100_000
+"""Picoseconds from which a time is in microseconds, or a longer unit."""
 _ROWS = 24
 """Most rows of a time-line in a terminal."""
 _LEAST = 0.0005
@@ -17,7 +19,10 @@ _AT_PORT = ("serialisation", "queueing", "small queue", "pause")
 
 
 def time(ps: float) -> str:
-    """A time with four digits."""
+    """A time with four digits. A mean is rounded to picoseconds, so that a remainder of its sum is 0."""
+    ps = round(ps)
+    if 0 < abs(ps) < _LEAST_US:
+        return f"{ps / 1000:.4g} ns"
     scale = scale_for("s", [ps / PS])
     return f"{ps / PS / scale.divisor:.4g}{scale.suffix}"
 

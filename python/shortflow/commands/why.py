@@ -12,8 +12,8 @@ from shortflow.front import console
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.progress import reporting
-from shortflow.result import changed
-from shortflow.runs import Run, plan
+from shortflow.runs import Run
+from shortflow.scenario import load_scenario
 
 
 @command
@@ -40,20 +40,16 @@ def why(
     """
     if first == second:
         raise ConfigError(f"{first}, {second}: name two schemes")
+    results = stores.runs.load_store(store).results
+    if scenario:
+        name = load_scenario(scenario).name
+        results = [each for each in results if each.provenance["scenario"] == name] or results
     wanted = {str(key): str(value) for key, value in (settings or {}).items()}
-    results = [
-        each
-        for each in stores.runs.load_store(store).results
-        if wanted.items() <= {**each.at, **changed(each.provenance)}.items()
-    ]
-    pair = parting.stored_pair(results, [first, second], seed)
-    origin = pair[0].provenance
-    if any(each.provenance["scenario"] != origin["scenario"] for each in pair):
-        raise ConfigError(f"{first}, {second}: the store has them in different scenarios")
-    settings = {**changed(pair[0].provenance), **changed(pair[1].provenance)}
-    (named,) = again.scenarios_of([origin["scenario"]], [scenario] if scenario else []).values()
-    runs = [run for name in (first, second) for run in plan(named, [name], [seed], settings)]
-    with reporting(f"{origin['scenario']}, {first} and {second}", progress) as bar:
+    pair = parting.stored_pair(results, [first, second], seed, wanted)
+    origin = pair[0].provenance["scenario"]
+    (named,) = again.scenarios_of([origin], [scenario] if scenario else []).values()
+    runs = [again.run_of(each, named) for each in pair]
+    with reporting(f"{origin}, {first} and {second}", progress) as bar:
         found = parting.compared_runs(runs, flow, bar)
         trials = None
         if search and not found.equal:
@@ -61,8 +57,7 @@ def why(
         elif search:
 
             def raised(changes: Mapping[str, str]) -> list[Run]:
-                every = {**settings, **changes}
-                return [run for name in (first, second) for run in plan(named, [name], [seed], every)]
+                return [again.run_of(each, named, changes) for each in pair]
 
             trials = [*searched(found.first.result.provenance["scenario_settings"], raised, bar)]
     for before, now in zip(pair, (found.first.result, found.second.result), strict=True):
