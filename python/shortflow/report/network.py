@@ -40,7 +40,8 @@ def network_blocks(study: Results, carried: Payload) -> Iterator[Block]:
     for a, b in edges:
         neighbours[a].add(b)
     hosts = {node for node, others in neighbours.items() if len(others) == 1 or re.fullmatch(r"h\d+", node)}
-    yield Words("\n".join(_said(scheme, links, hosts) for scheme, links in used.items()), "note")
+    seeds = {scheme: sum(run.scheme == scheme for run in point.results) for scheme in used}
+    yield Words("\n".join(_said(scheme, links, hosts, seeds[scheme]) for scheme, links in used.items()), "note")
     yield _chart(used, _places(neighbours, hosts), hosts)
     yield _table(used, carried)
     yield Words(
@@ -67,12 +68,14 @@ def _busiest(links: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return sorted(links, key=lambda port: -links[port]["utilisation"])
 
 
-def _said(scheme: str, links: Mapping[str, Mapping[str, Any]], hosts: set[str]) -> str:
-    """The busiest link, and whether it leads to a host."""
+def _said(scheme: str, links: Mapping[str, Mapping[str, Any]], hosts: set[str], seeds: int) -> str:
+    """The most used link by the mean over the seeds, and whether it leads to a host."""
     port = _busiest(links)[0]
     where = "which leads to a host" if port.split("->")[1] in hosts else "which does not lead to a host"
     lost = f", with {links[port]['drops']:,.0f} drops" if links[port]["drops"] else ""
-    return f"{scheme}: the busiest link is {port}, {where}: busy {links[port]['utilisation']:.1%} of the time{lost}."
+    of = "one seed" if seeds == 1 else f"the mean of {seeds} seeds"
+    busy = f"busy {links[port]['utilisation']:.1%} of the time{lost}"
+    return f"{scheme}, by {of}: the most used link is {port}, {where}: {busy}."
 
 
 def _places(neighbours: Mapping[str, set[str]], hosts: set[str]) -> dict[str, tuple[float, int]]:
