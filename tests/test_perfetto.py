@@ -230,6 +230,10 @@ def test_flows_that_do_not_exist_are_named(shortflow: Command) -> None:
     assert "; the flow table has rows 0 to 59" in said
     assert "Warning" not in said
     assert {event.type for _, event, _ in read("none").events} <= {4}, "samples of the whole run alone"
+    late = ["--perfetto-only", "time=100s:200s"]
+    said = shortflow("run", *INCAST, "--scheme", "tcp", "--perfetto", "late", *late, code=0).stderr
+    assert "perfetto: 0 events, written in " in said
+    assert "; no event of the chosen flows lies in the chosen time" in said
     said = shortflow("run", *INCAST, "--scheme", "tcp", "--trace", "99999=none.parquet", code=0).stderr
     assert "trace: 0 rows; the flow table has rows 0 to 59" in said
 

@@ -200,12 +200,13 @@ def _recording(
 def _missing(
     result: Result, captured: Captured | None, trace: str | None, drawn: tuple[PerfettoChoice, Path] | None
 ) -> str:
-    """The end of a note: the rows of the flow table, if none of them was chosen."""
+    """The end of a note, if nothing was written: the rows of the flow table, or that time and ports have no event."""
     nothing = bool(trace) and captured is not None and not captured.rows
     if drawn:
         nothing = result.flows.filter(drawn[0].flows.expression).is_empty()
     if not nothing:
-        return ""
+        is_empty = captured is not None and captured.perfetto is not None and not captured.perfetto.events.total()
+        return "; no event of the chosen flows lies in the chosen time and at the chosen ports" if is_empty else ""
     return f"; the flow table has rows 0 to {len(result.flows) - 1}" if len(result.flows) else "; there are no flows"
 
 
