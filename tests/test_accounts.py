@@ -11,7 +11,7 @@ import pytest
 
 import shortflow as sf
 from conftest import Command, Tables
-from shortflow.accounts.account import Accounts, Part, accounted
+from shortflow.accounts.account import Accounts, TimePart, accounted
 from shortflow.accounts.carried import Carried
 from shortflow.accounts.shown import time
 from shortflow.runs import plan
@@ -158,7 +158,7 @@ def test_a_result_explains_a_flow() -> None:
     assert found.explained.result.digest == result.digest
     assert found.explained.parts
     assert found.explained.table.schema["flow"] == pl.UInt32
-    assert Part("last", "propagation") in found.explained.parts.values()
+    assert TimePart("last", "propagation") in found.explained.parts.values()
 
 
 def test_why_tells_equal_runs_from_different_ones(shortflow: Command) -> None:

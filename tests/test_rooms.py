@@ -24,13 +24,24 @@ LONGEST = 60
 """Most lines of a function's body."""
 SHARED = {
     **dict.fromkeys(("Result", "Results", "Search", "Tuning"), "the class that a user gets, on top of the plain one"),
+    **dict.fromkeys(("Baseline", "Dask", "Jobs", "Progress", "Settings"), "an option of commands, and what it gives"),
     "Network": "a network as one file says, and as arithmetic sees it",
-    "Part": "a part of a completion time, and of a scenario that other tools' files give",
+    "Value": "a value of a key: of a study's grid, and of another tool's file, with its place",
     "number": "a number in words, and a field's of another tool's text",
     "numbers": "columns and names of other tools' files",
     "Grid": "values of keys, and fields of another tool's text",
 }
 """Public names of several modules, each with the reason."""
+EQUAL = {
+    "ALL": "every class of flows, and every metric",
+    "_LEAST": "a share that explanations leave out, and a difference that the survey's charts do",
+    "_ROWS": "rows of a part of a table: of accounts, and of captures",
+    "_ROUNDING": "relative errors: of times, and of shares of sizes",
+    "__version__": "the version of each package",
+}
+"""Constants with one name and one value that have several meanings."""
+WRITTEN_OUT = 16
+"""Characters from which on equal constants are one that is written twice."""
 
 
 def floors(package: str) -> list[str]:
@@ -40,20 +51,47 @@ def floors(package: str) -> list[str]:
     return [room for floor in layers for room in floor.split(" | ")]
 
 
-def public() -> Iterator[tuple[Path, str]]:
-    """Public functions and classes with their modules. A recipe of a paper is a room of its own."""
+def statements() -> Iterator[tuple[Path, ast.stmt]]:
+    """Statements of modules. A recipe of a paper is a room of its own."""
     for path, tree in TREES.items():
         if path.parts[:2] != ("shortflow_papers", "papers") or len(path.parts) == 3:
-            for node in tree.body:
-                if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-                    yield path, node.name
+            yield from ((path, node) for node in tree.body)
+
+
+def public() -> Iterator[tuple[Path, str]]:
+    """Public functions and classes with their modules."""
+    for path, node in statements():
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            yield path, node.name
+
+
+def constants() -> Iterator[tuple[Path, str, str]]:
+    """Constants and aliases of types: module, name and value as written."""
+    for path, node in statements():
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            value = ast.unparse(node.value)
+            if not re.match(r"(TypeVar|ParamSpec|modules|logging\.getLogger)\(", value):
+                yield from ((path, each.id, value) for each in targets if isinstance(each, ast.Name))
 
 
 def test_a_public_name_means_one_thing() -> None:
     homes = defaultdict(set)
-    for path, name in public():
+    aliases = ((path, name) for path, name, _ in constants() if re.match("[A-Z][a-z]", name))
+    for path, name in (*public(), *aliases):
         homes[name].add(path)
     assert {name for name, paths in homes.items() if len(paths) > 1} == SHARED.keys()
+
+
+def test_a_constant_is_written_once() -> None:
+    """Two modules have no constant of one name and value, and none of any name with a long value."""
+    named, valued = defaultdict(set), defaultdict(set)
+    for path, name, value in constants():
+        if (name.isupper() or name.islower()) and name != "__all__" and "__file__" not in value:
+            named[name, value].add(path)
+            valued[value if len(value) >= WRITTEN_OUT else (name, value)].add(path)
+    assert {name for (name, _), paths in named.items() if len(paths) > 1} == EQUAL.keys()
+    assert not [value for value, paths in valued.items() if len(paths) > 1 and isinstance(value, str)]
 
 
 def test_there_is_one_type_of_verdicts() -> None:

@@ -48,8 +48,9 @@ def test_a_scheme_has_its_own_network_and_meets_the_same_flows() -> None:
     assert own.difference(small, "pfabric", "afct_short_s") is not None
     with pytest.raises(shortflow.ConfigError, match=r"switch.bufer: unknown key; did you mean \"switch.buffer\"\?"):
         shortflow.run(incast, "pfabric+switch.bufer=36KB")
-    with pytest.raises(shortflow.ConfigError, match=r"traffic\.1\.flows belongs to the scenario"):
-        shortflow.run(incast, "pfabric+traffic.1.flows=3")
+    for key in ("traffic.1.flows", "duration", "tcp.mss", "parameters.servers"):
+        with pytest.raises(shortflow.ConfigError, match=rf"{re.escape(key)} belongs to the scenario"):
+            shortflow.run(incast, f"pfabric+{key}=3")
     late: dict[str, str | int | float] = {"servers": 12, "switch.mark_above": "65pkt"}
     assert shortflow.run(incast, small, settings=late).digest == both.runs[0].digest, "its queue reads no K"
     with pytest.raises(

@@ -12,16 +12,16 @@ from shortflow.api.metrics import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEAN, TAS
 from shortflow.api.numbers import counted
 from shortflow.api.pages import Section, markdown, percent, phrase, results_table, text_section
 from shortflow.api.runs import Plan, Results
-from shortflow.api.scenarios import Settings, load_scenario
+from shortflow.api.scenarios import ALPHA, Settings, load_scenario
 from shortflow_linux import testbed
 from shortflow_linux.kernels import Kernel
 
-ALPHA: Settings = {"transport.initial_alpha": "0"}
+ALPHA_ZERO: Settings = {ALPHA: "0"}
 """The first alpha of the recorded runs."""
-BOTH: dict[str, Settings] = {"dctcp": ALPHA, "l2dct": ALPHA}
-CLASSES: dict[str, Settings] = {**BOTH, "xdctcp": ALPHA}
-WEIGHTS: dict[str, Settings] = {"atcp": {**ALPHA, "transport.w_high": "2"}}
-KERNELS: dict[str, Settings] = {"linux-dctcp": ALPHA}
+BOTH: dict[str, Settings] = {"dctcp": ALPHA_ZERO, "l2dct": ALPHA_ZERO}
+CLASSES: dict[str, Settings] = {**BOTH, "xdctcp": ALPHA_ZERO}
+WEIGHTS: dict[str, Settings] = {"atcp": {**ALPHA_ZERO, "transport.w_high": "2"}}
+KERNELS: dict[str, Settings] = {"linux-dctcp": ALPHA_ZERO}
 HOSTS: dict[str, Settings] = {**BOTH, **KERNELS, "cubic": {}}
 LINUXS_OWN = {"linux-dctcp": "dctcp"}
 """Columns with the kernel's own congestion control of this name, compared with the simulator's scheme."""

@@ -62,7 +62,7 @@ HEADLINES = (
 )
 """Completion and throughput of every class, then the network, without size bins."""
 
-SchemeName = Annotated[str, given.SCHEME]
+_SchemeName = Annotated[str, given.SCHEME]
 Congestion = Annotated[str | None, Opt("Congestion control of the kernel to use instead of the scheme's.", "NAME")]
 Card = Annotated[str | None, Opt("Queue in the hosts' network cards instead of a FIFO: fq or fq_codel.", "NAME")]
 
@@ -70,7 +70,7 @@ Card = Annotated[str | None, Opt("Queue in the hosts' network cards instead of a
 @command
 def on_testbed(
     scenario: given.NamedScenario,
-    scheme: SchemeName = "dctcp",
+    scheme: _SchemeName = "dctcp",
     seed: given.Seed = 1,
     *,
     congestion: Congestion = None,
@@ -106,7 +106,7 @@ def on_testbed(
 @command
 def compare_sim(
     scenario: given.NamedScenario,
-    scheme: SchemeName = "dctcp",
+    scheme: _SchemeName = "dctcp",
     seeds: given.Seeds = 3,
     *,
     congestion: Congestion = None,

@@ -119,8 +119,8 @@ class Testbed(Executor):
     choice: Replacements = OWN
     attempts: int = ATTEMPTS
     kernel: Kernel = THIS_KERNEL
-    told: Callable[[Result], object] = bool
-    """Told each run, when it is over."""
+    on_result: Callable[[Result], object] = bool
+    """Called with each run when it is over."""
     _stored: dict[str, Account] = field(default_factory=dict)
     """The accounts of stored runs, by their keys."""
 
@@ -134,7 +134,7 @@ class Testbed(Executor):
         for run in runs:
             try:
                 result = self._measured(run)
-                self.told(result)
+                self.on_result(result)
             except Exception as error:
                 result = Result.failed(run, error)
             yield run, result
@@ -251,14 +251,16 @@ def side_by_side(
     The simulator alone gets the settings `simulated`. Runs in which the testbed did not keep time are superseded.
     """
     common = linux_settings(bed.scenario, scheme, settings)
-    told = {**_left_open(bed.scenario, LIKE_TESTBED), **(simulated or {})}
+    of_simulator = {**_left_open(bed.scenario, LIKE_TESTBED), **(simulated or {})}
     loaded = load_scenario(bed.scenario)
     plan = Plan(loaded, [scheme])
     drawn = {seed: with_drawn_rtt(bed.scenario, seed, common) for seed in seeds}
     found = bed.answer([run for seed in seeds for run in plan.runs([seed], drawn[seed])], store, progress)
     real = [result.alone().named(REAL) for result in found]
     kept = [result for result in real if is_trustworthy(result)]
-    works = [run for each in kept for run in plan.runs([each.seed], dict(as_pairs({**told, **drawn[each.seed]})))]
+    works = [
+        run for each in kept for run in plan.runs([each.seed], dict(as_pairs({**of_simulator, **drawn[each.seed]})))
+    ]
     other = Runner().do(Wanted(works, tables=False))
     done = [each for pair in zip(other, kept, strict=True) for each in (pair[0].named(SIMULATED), pair[1])]
     changed = {"scheme": scheme, **dict(as_pairs(settings))}

@@ -11,17 +11,15 @@ from dataclasses import dataclass, field
 from shortflow import Estimate
 from shortflow.api.pages import Column, Section, percent, shown
 from shortflow.api.runs import Plan, Results, Store
-from shortflow.api.scenarios import Scheme, load_scenario
+from shortflow.api.scenarios import ALPHA, Scheme, load_scenario
 from shortflow_linux.api import Testbed, is_trustworthy, kept_time, linux_settings, real_runs
-from shortflow_papers.lab import Claim, Data, Finding, Reading, not_tested
+from shortflow_papers.lab import Claim, Data, Finding, MetricOrFunction, not_tested
 from shortflow_papers.lab.study import Position, Value
 from shortflow_papers.papers.l2dct import fig14 as paper
 from shortflow_papers.reproduction.judged import Judged
 
 SCENARIO = "testbed-fig14"
 SCHEMES = ("tcp", "tcp-ecn", "dctcp", "l2dct")
-ALPHA = "transport.initial_alpha"
-"""First alpha: 0, as in the paper's recipes."""
 FULL_MB, SCALED_MB = 100, 5
 KNEES = (1.1, 1.2)
 """Knees of L2DCT's weight, in sizes of a short flow."""
@@ -41,11 +39,11 @@ class _Watched(Data):
     cells: set[tuple[int, str]] = field(default_factory=set)
     """Number of flows and scheme of each cell read."""
 
-    def mean(self, scheme: str, metric: Reading, **where: Value) -> Estimate:
+    def mean(self, scheme: str, metric: MetricOrFunction, **where: Value) -> Estimate:
         self.cells.add((int(where["flows"]), scheme))
         return self.at(**where).mean(scheme, str(metric)) or _NOT_MEASURED
 
-    def change(self, scheme: str, baseline: str, metric: Reading, **where: Value) -> Estimate:
+    def change(self, scheme: str, baseline: str, metric: MetricOrFunction, **where: Value) -> Estimate:
         self.cells.update((int(where["flows"]), name) for name in (scheme, baseline))
         return self.at(**where).change(scheme, baseline, str(metric)) or _NOT_MEASURED
 

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from shortflow.lazy import pd, pl
 
-Source: TypeAlias = "str | Path | pl.DataFrame | pd.DataFrame"
+FrameSource: TypeAlias = "str | Path | pl.DataFrame | pd.DataFrame"
 """A file, or a data frame in Python."""
 
 

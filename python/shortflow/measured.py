@@ -12,7 +12,7 @@ from typing import Any
 
 from shortflow import _core, metrics
 from shortflow.errors import ConfigError, did_you_mean
-from shortflow.frames import Source, as_polars
+from shortflow.frames import FrameSource, as_polars
 from shortflow.lazy import np, pl
 from shortflow.metrics.catalogue import FCT, FLOWS_DONE, MEAN_FCT, OF_BIN, OF_SIZE, SLOWDOWN, SLOWDOWNS, measure
 from shortflow.metrics.data import USUAL_BINS, Bins
@@ -121,7 +121,7 @@ def _too_fast(flows: "pl.DataFrame") -> str:
     )
 
 
-def read_measured(source: Source, classes: Sequence[str]) -> MeasuredFlows:
+def read_measured(source: FrameSource, classes: Sequence[str]) -> MeasuredFlows:
     """Reads measured flows from a CSV or Parquet file or a data frame, for a scenario with these classes.
 
     Without a column `class`, all flows are `short`, or of the only class. A `ConfigError` names the file, column and
@@ -180,7 +180,7 @@ def _separator(columns: Sequence[str]) -> str:
     return f"; the columns are separated by {found}, and commas are expected" if found else ""
 
 
-def _table(source: Source) -> "tuple[str, pl.DataFrame]":
+def _table(source: FrameSource) -> "tuple[str, pl.DataFrame]":
     """The table and its name in messages. CSV columns stay texts."""
     if not isinstance(source, str | Path):
         table = as_polars(source)

@@ -1,30 +1,29 @@
 """Schemes: a transport with its queue discipline. Assigns settings to schemes."""
 
 import functools
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from shortflow._core import Scheme, read_schemes, registry
+from shortflow._core import Scheme, read_schemes, registry, schema
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.scenario import HOST_QUEUE, SCHEME_PREFIXES, Setting, Settings, as_pairs, read_text
 from shortflow.transport import OWN, SOURCE, Given, Transport, accepts, as_scheme, is_transport, load_transport
 
-_SHARED = (HOST_QUEUE, "transport.g", "transport.initial_alpha", "transport.cwnd_floor")
+ALPHA = "transport.initial_alpha"
+"""Key of the first estimate of the marked share."""
+_SHARED = (HOST_QUEUE, "transport.g", ALPHA, "transport.cwnd_floor")
 """Constants that should be equal in a comparison of laws."""
 _OF_ROCE = "transport.cnp_every"
 """Key of transports on RoCE hosts, whose constants are of rates and notifications, not of windows and marks."""
 FIFO = "droptail"
-LAWS: Settings = {"transport.initial_alpha": 0, "transport.cwnd_floor": 1}
+LAWS: Settings = {ALPHA: 0, "transport.cwnd_floor": 1}
 """Laws as in the papers' ns-2 code, where RFC 8257 and Linux, and the defaults, differ."""
 ONE_ALPHA = ("fast",)
 """Transports whose papers need an initial alpha of 1: their windows fall below one segment."""
 
 _OF_NETWORK = "switch, host, tcp (except mss, header and wire) and routing"
-_OF_SCENARIO = ("topology.", "traffic.", "measure.", "faults.", "tcp.mss", "tcp.header", "tcp.wire")
-"""Keys that schemes cannot set alone, by prefix."""
-_OF_RUN = ("title", "duration", "warmup", "drain")
-"""Such keys outside any table."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ def laws_of_papers(scheme: str) -> Settings:
     """The constants of `LAWS` that this scheme has, whether or not the name carries settings of its own."""
     laws = settings_of(scheme, LAWS)
     has_one_alpha = str(_choose(scheme).scheme).partition(" over ")[0] in ONE_ALPHA
-    return {key: value for key, value in laws.items() if not (has_one_alpha and key == "transport.initial_alpha")}
+    return {key: value for key, value in laws.items() if not (has_one_alpha and key == ALPHA)}
 
 
 def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None = None) -> list[Scheme]:
@@ -152,7 +151,7 @@ def _choose(scheme: str | Transport) -> _Choice:
             raise ConfigError(f"{scheme}: {key} is given twice, as {' and '.join(values)}; give it once")
         if not plain.accepts(key, own):
             path = key.removeprefix("transport.")
-            if path.startswith(_OF_SCENARIO) or path in _OF_RUN:
+            if _is_of_scenario(path):
                 raise ConfigError(
                     f"{scheme}: {path} belongs to the scenario and has one value for all schemes, which meet the same "
                     f"flows; set it with --set {path}={value}"
@@ -160,6 +159,12 @@ def _choose(scheme: str | Transport) -> _Choice:
             of_network = f"keys of {_OF_NETWORK}" if plain.accepts("switch.buffer", own) else ""
             raise _unaccepted(key, [plain.build({})], of_network)
     return replace(plain, label="+".join([plain.label, *texts]), own=own)
+
+
+def _is_of_scenario(key: str) -> bool:
+    """True if a key belongs to the scenario, and no scheme accepts it."""
+    known, schemes = json.loads(schema())["properties"], (each["name"] for each in registry()["schemes"])
+    return key.partition(".")[0] in known and not any(Scheme.accepts(name, key, None) for name in schemes)
 
 
 def _plain(name: str) -> _Choice:
@@ -248,14 +253,14 @@ def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setti
             for scheme in (each for each in settings if each in by_set and settings[each]["value"] not in usual):
                 of_sets.setdefault(scheme, {})[key] = settings[scheme]["value"]
         elif len(having) > 1 and (key in _SHARED or key in around):
-            told = ", ".join(f"{value} ({', '.join(names)})" for value, names in having.items())
+            described = ", ".join(f"{value} ({', '.join(names)})" for value, names in having.items())
             may_set = all(each["source"] != OWN for each in settings.values())
             value = FIFO if key == HOST_QUEUE and FIFO in having else next(iter(having))  # for packets without priority
             remedy = f"; --set {key}={value} makes them equal" if may_set else ""
-            lines.append(f"{key} differs between the schemes: {told}{remedy}")
+            lines.append(f"{key} differs between the schemes: {described}{remedy}")
     for scheme, values in of_sets.items():
-        told = f"its parameter set {sets[scheme]}: {', '.join(f'{key}={value}' for key, value in values.items())}"
-        lines.append(f"{scheme} differs by {told}; --set KEY=VALUE makes a key equal everywhere")
+        described = f"its parameter set {sets[scheme]}: {', '.join(f'{key}={value}' for key, value in values.items())}"
+        lines.append(f"{scheme} differs by {described}; --set KEY=VALUE makes a key equal everywhere")
     return lines
 
 

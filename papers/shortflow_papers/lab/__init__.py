@@ -1,12 +1,12 @@
 """Shared by figures, surveys and sweeps: studies, their data, claims as expressions over them, and findings."""
 
 from shortflow.api.numbers import RELATIVE
-from shortflow_papers.lab.data import Data, Reading, some
+from shortflow_papers.lab.data import Data, MetricOrFunction, some
 from shortflow_papers.lab.drawing import Curves, Drawing, Line
 from shortflow_papers.lab.expressions import (
     Measure,
-    Metric,
-    Names,
+    MetricOrMeasure,
+    OneOrMore,
     change,
     computed,
     difference,
@@ -28,7 +28,7 @@ from shortflow_papers.lab.quantity import (
     Every,
     Pairs,
     Quantity,
-    Selection,
+    SelectedValues,
     decided,
     equal,
     same,

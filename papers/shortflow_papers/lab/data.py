@@ -14,7 +14,7 @@ from shortflow_papers.lab.study import Position, Study, Value
 Found = TypeVar("Found", bound=Sized)
 Answer = TypeVar("Answer")
 
-Reading = str | Callable[[Result], float]
+MetricOrFunction = str | Callable[[Result], float]
 """A metric by its name, or a function of each run."""
 TOO_LITTLE = (TooLittle, ZeroDivisionError)
 """Errors of a recipe for runs that lack data. Any other error is a bug of the recipe, and is raised."""
@@ -74,7 +74,7 @@ class Data:
         """
         return replace(self.points[self._position(where)], allows_for_events=False)
 
-    def mean(self, scheme: str, metric: Reading, **where: Value) -> Estimate:
+    def mean(self, scheme: str, metric: MetricOrFunction, **where: Value) -> Estimate:
         """Mean over the seeds."""
         if not isinstance(metric, str):
             return estimate(list(self.by_seed(scheme, metric, **where).values()))
@@ -83,7 +83,7 @@ class Data:
             raise TooLittle(f"{metric}: {scheme} has no such result at {where}")
         return found
 
-    def change(self, scheme: str, baseline: str, metric: Reading, **where: Value) -> Estimate:
+    def change(self, scheme: str, baseline: str, metric: MetricOrFunction, **where: Value) -> Estimate:
         """Relative difference from the baseline (-0.3 means 30 % lower), paired by seed."""
         if not isinstance(metric, str):
             ours, theirs = (self.by_seed(each, metric, **where) for each in (scheme, baseline))
@@ -101,7 +101,7 @@ class Data:
         """Planned runs of every seed."""
         return [result.run for result in self._runs_of(scheme, **where) if result.run]
 
-    def by_seed(self, scheme: str, metric: Reading, **where: Value) -> dict[int, float]:
+    def by_seed(self, scheme: str, metric: MetricOrFunction, **where: Value) -> dict[int, float]:
         """A metric by seed, from the runs that have it, or a function's value for each run."""
         if isinstance(metric, str):
             return self.at(**where).values(self._actor(scheme), metric)

@@ -8,7 +8,7 @@ from shortflow.api.errors import TooLittle
 from shortflow.api.judge import Interval
 from shortflow.api.numbers import in_unit_of_first, scale_for
 from shortflow_papers.lab.data import Data
-from shortflow_papers.lab.expressions import Metric
+from shortflow_papers.lab.expressions import MetricOrMeasure
 from shortflow_papers.lab.quantity import PrintedNumber
 from shortflow_papers.lab.study import Value
 
@@ -48,7 +48,7 @@ class Curves:
     """A metric of every scheme over one key of a study's grid, other keys `fixed`."""
 
     x: str
-    metric: Metric
+    metric: MetricOrMeasure
     x_label: str
     title: str
     study: str = ""

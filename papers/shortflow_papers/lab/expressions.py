@@ -12,10 +12,10 @@ from shortflow.api.metrics import STATISTICS, TASKS
 from shortflow.api.numbers import RELATIVE
 from shortflow.api.runs import Result
 from shortflow_papers.lab.data import Data, Studies, each_seed, reads
-from shortflow_papers.lab.quantity import Every, Find, Points, Quantity, Selection, joined, last_part
+from shortflow_papers.lab.quantity import Every, Find, Points, Quantity, SelectedValues, joined, last_part
 from shortflow_papers.lab.study import Value
 
-Names = str | Sequence[str]
+OneOrMore = str | Sequence[str]
 _UNITS = {"_s": "s", "_bps": "bps", "_pkt": "packets", "_bytes": "B"}
 
 
@@ -37,11 +37,11 @@ def per_run(name: str, unit: str = "") -> Callable[[Callable[[Result], float]], 
     return functools.partial(Measure, name, unit)
 
 
-Metric = str | Measure
+MetricOrMeasure = str | Measure
 """Name of a catalogue metric, or a recipe's own measure."""
 
 
-def level(schemes: Names, metric: Metric, study: str = "") -> Quantity:
+def level(schemes: OneOrMore, metric: MetricOrMeasure, study: str = "") -> Quantity:
     """A metric of one scheme or several."""
     names = _names(schemes)
     find = _over_grid(study, {name: [name] for name in names}, lambda data, of, **at: data.mean(of, metric, **at))
@@ -50,7 +50,7 @@ def level(schemes: Names, metric: Metric, study: str = "") -> Quantity:
     return Quantity(text, unit(metric), find, frozenset([study]), metric=name, schemes=names)
 
 
-def change(schemes: Names, baselines: Names, metric: Metric, study: str = "") -> Quantity:
+def change(schemes: OneOrMore, baselines: OneOrMore, metric: MetricOrMeasure, study: str = "") -> Quantity:
     """Paired relative difference of a metric from a baseline (-0.3 means 30 % lower)."""
     ours, theirs = _names(schemes), _names(baselines)
     pairs = {f"{one} over {other}": (one, other) for one in ours for other in theirs}
@@ -59,7 +59,7 @@ def change(schemes: Names, baselines: Names, metric: Metric, study: str = "") ->
     return Quantity(text, RELATIVE, find, frozenset([study]), 0.0)
 
 
-def effect(schemes: Names, metric: Metric, study: str, base: str) -> Quantity:
+def effect(schemes: OneOrMore, metric: MetricOrMeasure, study: str, base: str) -> Quantity:
     """Paired relative difference of a metric from another study at the same grid point."""
     ours, theirs = (level(schemes, metric, each) for each in (study, base))
     found = _combined(ours, theirs, "over", RELATIVE, 0.0, paired_difference)
@@ -69,7 +69,7 @@ def effect(schemes: Names, metric: Metric, study: str, base: str) -> Quantity:
 def pooled(scheme: str, measure: Measure, key: str, neutral: float | None = None) -> Quantity:
     """A measure of a scheme, with the values of a key of the grid as seeds."""
 
-    def find(studies: Studies, _: Mapping[str, Selection]) -> Points:
+    def find(studies: Studies, _: Mapping[str, SelectedValues]) -> Points:
         data = next(iter(studies.values()))
         return {
             "": estimate([measure(run) for value in data.values(key) for run in data.results(scheme, **{key: value})])
@@ -95,7 +95,7 @@ def computed(
         found = find(*(data[name] for name in names))
         return found if isinstance(found, Mapping) else {"": found}
 
-    def points(data: Studies, _: Mapping[str, Selection]) -> Points:
+    def points(data: Studies, _: Mapping[str, SelectedValues]) -> Points:
         whole = found_in(data)
         plain = any(not isinstance(each, Estimate) for each in whole.values())
         parts = [found_in(part) for part in each_seed(data, names)] if plain else []
@@ -134,7 +134,7 @@ def _combined(
     """A function of two quantities' values by seed, point by point; None where the second is zero."""
     used = first.studies | second.studies
 
-    def find(studies: Studies, where: Mapping[str, Selection]) -> Points:
+    def find(studies: Studies, where: Mapping[str, SelectedValues]) -> Points:
         sides = [each.at(**where) for each in (first, second)]
         parts = each_seed(studies, used, first.repeats) or [studies]
         by_part = [[[each.value for each in side.points(part).values()] for part in parts] for side in sides]
@@ -158,7 +158,7 @@ def _number(value: Estimate | float) -> float:
 def _over_grid(study: str, named: Mapping[str, Sequence[str]], read: Callable[..., Estimate]) -> Find:
     """Values of a function of the data, named schemes and a point, at the selected points of a study's grid."""
 
-    def find(studies: Studies, where: Mapping[str, Selection]) -> Points:
+    def find(studies: Studies, where: Mapping[str, SelectedValues]) -> Points:
         data = studies[study] if study else next(iter(studies.values()))
         return {
             ", ".join([name] * (len(named) > 1) + [place] * bool(place)): read(data, *schemes, **fixed)
@@ -169,7 +169,7 @@ def _over_grid(study: str, named: Mapping[str, Sequence[str]], read: Callable[..
     return find
 
 
-def _places(data: Data, where: Mapping[str, Selection]) -> Iterator[tuple[str, dict[str, Value]]]:
+def _places(data: Data, where: Mapping[str, SelectedValues]) -> Iterator[tuple[str, dict[str, Value]]]:
     """Selected points, each with its label. A key without selection must have only one value."""
     wanted = {key: (each,) if isinstance(each, Value) else each for key, each in where.items()}
     for key in where:
@@ -193,7 +193,7 @@ def _places(data: Data, where: Mapping[str, Selection]) -> Iterator[tuple[str, d
         )
 
 
-def _names(names: Names) -> list[str]:
+def _names(names: OneOrMore) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
@@ -202,7 +202,7 @@ def _in(study: str) -> str:
 
 
 @functools.cache
-def label(metric: Metric) -> str:
+def label(metric: MetricOrMeasure) -> str:
     """Label of a metric with its class or task."""
     if isinstance(metric, Measure):
         return metric.name
@@ -214,7 +214,7 @@ def label(metric: Metric) -> str:
     return metric
 
 
-def unit(metric: Metric) -> str:
+def unit(metric: MetricOrMeasure) -> str:
     """Unit of a metric, from the suffix of its name."""
     if isinstance(metric, Measure):
         return metric.unit

@@ -11,7 +11,7 @@ from shortflow.api.judge import Band, Possible, Verdict, joint, possible_verdict
 from shortflow.api.numbers import counted
 
 Number = float | str | Sequence[float]
-Measured = Mapping[str, Number]
+Numbers = Mapping[str, Number]
 
 BOUND = "flows were left unfinished, so that the value is a bound and the truth may lie beyond its interval"
 """Note for a deciding number that is a bound. The claim agrees only if every possible true value does."""
@@ -27,7 +27,7 @@ class Finding:
     worst: Verdict
     """Worst possible verdict; equal to the best unless undecided."""
     best: Verdict
-    measured: Measured = field(default_factory=dict)
+    measured: Numbers = field(default_factory=dict)
     ci95: tuple[float, float] | None = None
     """95 % interval of the deciding number, if several seeds were run."""
     note: str = ""
@@ -65,7 +65,7 @@ class Finding:
         """True if the claim agrees."""
         return self.verdict is Verdict.AGREES
 
-    def document(self) -> Measured:
+    def document(self) -> Numbers:
         """Measured numbers as plain data, with ∞ as the text "inf"."""
         return {name: finite(value) for name, value in self.measured.items()}
 
@@ -154,10 +154,10 @@ def ranging(
     if finding not in tested or len(tested) == 1:
         return finding
     worst, best = spanning(each.possible for each in tested)
-    told = [f"{each.verdict.value} with {name}" for name, each in others.items()]
+    verdicts = [f"{each.verdict.value} with {name}" for name, each in others.items()]
     counts = dict(Counter(each.verdict.value for each in set_ups))
-    told += [f"{verdict} with {counted(number, 'set-up')}" for verdict, number in counts.items()]
-    notes = [f"{finding.verdict.value} as taken, {', '.join(told)}", *([finding.note] if finding.note else [])]
+    verdicts += [f"{verdict} with {counted(number, 'set-up')}" for verdict, number in counts.items()]
+    notes = [f"{finding.verdict.value} as taken, {', '.join(verdicts)}", *([finding.note] if finding.note else [])]
     change = [name.partition("=")[0] for name, each in others.items() if _moved(finding, each)]
     change += ["the set-up"] * any(_moved(finding, each) for each in set_ups)
     left = change + [what for each in tested for what in each.open_by]

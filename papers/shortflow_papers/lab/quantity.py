@@ -55,9 +55,9 @@ class Every:
         return " ".join([f"every {key}", *ends])
 
 
-Selection = Value | tuple[Value, ...] | Every
+SelectedValues = Value | tuple[Value, ...] | Every
 """One value of a key; several values, all required; or every value."""
-Find = Callable[[Studies, Mapping[str, Selection]], Points]
+Find = Callable[[Studies, Mapping[str, SelectedValues]], Points]
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Quantity:
     studies: frozenset[str]
     neutral: float | None = None
     """Value of no change: 0 for changes and differences, 1 for ratios, None for levels."""
-    where: Mapping[str, Selection] = field(default_factory=dict)
+    where: Mapping[str, SelectedValues] = field(default_factory=dict)
     place: str = ""
     """The selected points in words, if not by key and value."""
     name: str = ""
@@ -140,15 +140,15 @@ class Quantity:
     """The catalogue's metric, if the quantity is a plain metric of `schemes`."""
     schemes: Sequence[str] = ()
 
-    def at(self, place: str = "", /, **where: Selection) -> "Quantity":
+    def at(self, place: str = "", /, **where: SelectedValues) -> "Quantity":
         """Selects points of the grid, `place` in words. Write dots in keys as two underscores."""
         named = {key.replace("__", "."): value for key, value in where.items()}
         return replace(self, where={**self.where, **named}, place=place)
 
-    def each(self, place: str, points: Mapping[str, Mapping[str, Selection]]) -> "Quantity":
+    def each(self, place: str, points: Mapping[str, Mapping[str, SelectedValues]]) -> "Quantity":
         """The quantity at points with names, one number at each; `place` is all of them in words."""
 
-        def find(studies: Studies, where: Mapping[str, Selection]) -> Points:
+        def find(studies: Studies, where: Mapping[str, SelectedValues]) -> Points:
             assert not where, f"{self.text}: {place} leaves nothing to select"
             found = {}
             for name, at in points.items():
@@ -262,7 +262,7 @@ class Quantity:
         return (_over(self.neutral), math.inf) if paper > self.neutral else (-math.inf, _under(self.neutral))
 
     def _one(self, word: str, of: Callable[[Studies], Estimate]) -> "Quantity":
-        def find(studies: Studies, _: Mapping[str, Selection]) -> Points:
+        def find(studies: Studies, _: Mapping[str, SelectedValues]) -> Points:
             return {"": of(studies)}
 
         name = self.name and f"{word} {self.name}"
@@ -362,7 +362,7 @@ def _extreme(found: Collection[Estimate], of: Callable[[Sequence[float]], float]
     )
 
 
-def _selected(key: str, selection: Selection) -> str:
+def _selected(key: str, selection: SelectedValues) -> str:
     if isinstance(selection, Every):
         return selection.text(last_part(key))
     values = (selection,) if isinstance(selection, Value) else selection

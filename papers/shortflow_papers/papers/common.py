@@ -51,7 +51,7 @@ def fairness(result: Result) -> float:
     return jain_index(result.flows["delivered_bytes"].to_list())
 
 
-def means(data: lab.Data, scheme: str, metric: lab.Reading, key: str, **fixed: Value) -> dict[Any, float]:
+def means(data: lab.Data, scheme: str, metric: lab.MetricOrFunction, key: str, **fixed: Value) -> dict[Any, float]:
     """A metric's mean at each value of a key of the grid, other keys fixed."""
     return {value: data.mean(scheme, metric, **{key: value}, **fixed).value for value in data.values(key)}
 

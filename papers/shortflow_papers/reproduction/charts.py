@@ -28,7 +28,7 @@ from shortflow_papers.lab.drawing import Drawing, Line
 from shortflow_papers.lab.figure import Figure
 from shortflow_papers.lab.quantity import PrintedNumber
 
-Pair = tuple[str, PrintedNumber, Estimate]
+_Pair = tuple[str, PrintedNumber, Estimate]
 """Name, printed number and our estimate."""
 _LONGEST = 82
 """Letters of a name that fit above a row."""
@@ -50,7 +50,7 @@ _DIAMOND: dict[str, Any] = {
 def figure_charts(figure: Figure, studies: Studies) -> list[Chart]:
     """Drawings of a figure for which the runs suffice, then printed numbers beside ours, one chart per unit."""
     names = (f"{figure.id.replace('/', '-')}-{number}" for number in itertools.count(1))
-    by_unit: dict[str, list[Pair]] = {}
+    by_unit: dict[str, list[_Pair]] = {}
     for each in figure.printed:
         ours = each.ours(studies)
         for place, one in ours.items():
@@ -99,7 +99,7 @@ def _rows(line: Line) -> list[dict[str, Any]]:
     return found
 
 
-def _beside(unit: str, pairs: Sequence[Pair], name: str) -> Chart:
+def _beside(unit: str, pairs: Sequence[_Pair], name: str) -> Chart:
     """One row per number: its name above, the paper's number or range, and ours with its interval."""
     scale = scale_for(unit, [value for _, paper, ours in pairs for value in (paper.low, paper.high, ours.value)])
     label = "change (%)" if unit == RELATIVE else scale.unit

@@ -51,9 +51,9 @@ def in_rows(found: Sequence[SetUp]) -> str:
     return text.getvalue()
 
 
-Number = tuple[str, PrintedNumber, Figure]
+BaselineNumber = tuple[str, PrintedNumber, Figure]
 """A claim's printed number of baselines, and the figure with the number's runs alone."""
-Values = tuple[tuple[str, str], ...]
+ChoiceValues = tuple[tuple[str, str], ...]
 """Values of choices by the choice, in the order of the paper's choices."""
 
 
@@ -82,7 +82,7 @@ def fit(
         tell(f"{_name(number)}: moved by {', '.join(movers[-1])}")
     names = [name for name in of_paper if any(name in of_number for of_number in movers)]
     every = itertools.product(*(of_paper[name].values for name in names))
-    left: list[Values] = [tuple(zip(names, values, strict=True)) for values in every]
+    left: list[ChoiceValues] = [tuple(zip(names, values, strict=True)) for values in every]
     tell(f"{len(left)} set-ups")
     for number, of_number in zip(numbers, movers, strict=True):
         first = yield from _measured(number, scale, {_part(values, of_number): None for values in left}, tell, 1)
@@ -99,11 +99,11 @@ def fit(
     return sorted(found, key=lambda each: each.off)
 
 
-def _name(number: Number) -> str:
+def _name(number: BaselineNumber) -> str:
     return f"{number[0]}: {number[1].name}"
 
 
-def _numbers(figure: Figure) -> Iterator[Number]:
+def _numbers(figure: Figure) -> Iterator[BaselineNumber]:
     own = stand_ins(figure.paper)
     for claim in figure.claims:
         for printed in claim.printed:
@@ -121,7 +121,7 @@ def _at(printed: PrintedNumber, grid: Mapping[str, Sequence[Value]]) -> dict[str
     return {**grid, **{key: [each for each in grid[key] if each in where[key]] for key in where if key in grid}}
 
 
-def _planned(number: Number, scale: Scale, values: Chosen, seeds: int | None = None) -> Planned:
+def _planned(number: BaselineNumber, scale: Scale, values: Chosen, seeds: int | None = None) -> Planned:
     """Runs of the number's baselines, with the first `seeds` of each (default: all)."""
     _, printed, figure = number
     planned = runs_of(figure, scale, values)
@@ -134,11 +134,11 @@ def _planned(number: Number, scale: Scale, values: Chosen, seeds: int | None = N
     return replace(planned, runs={name: alone})
 
 
-def _part(values: Values, names: Sequence[str]) -> Values:
+def _part(values: ChoiceValues, names: Sequence[str]) -> ChoiceValues:
     return tuple(each for each in values if each[0] in names)
 
 
-def _off(number: Number, ours: Mapping[str, float]) -> float:
+def _off(number: BaselineNumber, ours: Mapping[str, float]) -> float:
     """Largest factor between our values and the printed number."""
     off = 1.0
     for value in ours.values():
@@ -147,7 +147,9 @@ def _off(number: Number, ours: Mapping[str, float]) -> float:
     return off
 
 
-def _moves(number: Number, scale: Scale, tried: Sequence[Sequence[Chosen]]) -> Generator[Wanted, list[Result], bool]:
+def _moves(
+    number: BaselineNumber, scale: Scale, tried: Sequence[Sequence[Chosen]]
+) -> Generator[Wanted, list[Result], bool]:
     """True if the first runs of set-ups that differ in one choice have different digests, in some list of set-ups."""
     plans = [[_planned(number, scale, values).all_runs[0] for values in alike] for alike in tried]
     done = yield Wanted([run for alike in plans for run in alike])
@@ -156,14 +158,14 @@ def _moves(number: Number, scale: Scale, tried: Sequence[Sequence[Chosen]]) -> G
 
 
 def _measured(
-    number: Number,
+    number: BaselineNumber,
     scale: Scale,
-    combinations: Iterable[Values],
+    combinations: Iterable[ChoiceValues],
     tell: Callable[[str], object],
     seeds: int | None = None,
-) -> Generator[Wanted, list[Result], dict[Values, dict[str, float]]]:
+) -> Generator[Wanted, list[Result], dict[ChoiceValues, dict[str, float]]]:
     """The number at each of its points, by combination, over the first `seeds` (default: all)."""
-    found: dict[Values, dict[str, float]] = {}
+    found: dict[ChoiceValues, dict[str, float]] = {}
     every = [*combinations]
     for start in range(0, len(every), BATCH):
         plans = {values: _planned(number, scale, dict(values), seeds) for values in every[start : start + BATCH]}

@@ -78,10 +78,10 @@ class Judged:
         quick, here = tried.get(Scale.QUICK), tried.pop(self.scale, None)
         same = self.scale is Scale.QUICK or (quick and quick.taken.verdict == self.finding.verdict)
         values = sum(len(choice.others) for choice in choices(self.claim.paper).values())
-        told = [each.elsewhere(scale, values) for scale, each in tried.items()]
-        if here or not told:
-            told.insert(0, here.sentence(values) if here else "no other choice was tried")
-        return "; ".join(part for part in (self.claim.because if same else "", *told) if part)
+        sentences = [each.elsewhere(scale, values) for scale, each in tried.items()]
+        if here or not sentences:
+            sentences.insert(0, here.sentence(values) if here else "no other choice was tried")
+        return "; ".join(part for part in (self.claim.because if same else "", *sentences) if part)
 
     @property
     def over_choices(self) -> str:

@@ -20,8 +20,8 @@ _DIGITS = 5
 """Significant digits of a number: tables show four."""
 
 
-class Entry(TypedDict):
-    """A paper."""
+class KeptPaper(TypedDict):
+    """Verdicts of a paper, as they are kept."""
 
     state: str
     """The runs, in a sentence."""
@@ -33,7 +33,7 @@ class Entry(TypedDict):
     """Each claim: the fields of its finding that are not empty, `baseline` and `off`."""
 
 
-def update(done: Reproduction, file: Path) -> dict[str, Entry]:
+def update(done: Reproduction, file: Path) -> dict[str, KeptPaper]:
     """Every paper that is known, in the papers' order, with those just reproduced anew."""
     found = {**load_kept(file), **{paper: _entry(done, paper) for paper in done.summary}}
     known = {paper: found[paper] for paper in every_paper() if paper in found}
@@ -41,12 +41,12 @@ def update(done: Reproduction, file: Path) -> dict[str, Entry]:
     return known
 
 
-def load_kept(file: Path) -> Mapping[str, Entry]:
+def load_kept(file: Path) -> Mapping[str, KeptPaper]:
     """The papers in a file; none without the file."""
-    return read_json_file(file, dict[str, Entry], "reproduce its papers again") if file.exists() else {}
+    return read_json_file(file, dict[str, KeptPaper], "reproduce its papers again") if file.exists() else {}
 
 
-def judged(entry: Entry) -> list[Judged]:
+def judged(entry: KeptPaper) -> list[Judged]:
     """The verdicts of a paper; claims that the code no longer has are left out."""
     known, scale = claims(), Scale(entry["scale"]) if entry["scale"] else None
     return [
@@ -56,14 +56,14 @@ def judged(entry: Entry) -> list[Judged]:
     ]
 
 
-def made(entry: Entry) -> str:
+def made(entry: KeptPaper) -> str:
     """The builds that made a paper's runs, with their days; of several, all but the largest with their figures."""
-    told: list[str] = []
+    texts: list[str] = []
     for build, figures in sorted(entry["made"].items(), key=lambda each: -len(each[1])):
         days = sorted(day for found in figures.values() for day in found)
-        which = f" ({', '.join(sorted(figures))})" * bool(told)
-        told.append(f"{build}, {' to '.join(dict.fromkeys((days[0], days[-1])))}{which}")
-    return f"Build{'s' * (len(told) > 1)} {'; '.join(told)}." if told else "No runs."
+        which = f" ({', '.join(sorted(figures))})" * bool(texts)
+        texts.append(f"{build}, {' to '.join(dict.fromkeys((days[0], days[-1])))}{which}")
+    return f"Build{'s' * (len(texts) > 1)} {'; '.join(texts)}." if texts else "No runs."
 
 
 def code(run: Provenance) -> str:
@@ -72,7 +72,7 @@ def code(run: Provenance) -> str:
     return "-".join([f"{run['version']} at {commit[:_COMMIT]}", *changed]) if commit else run["build"]
 
 
-def _entry(done: Reproduction, paper: str) -> Entry:
+def _entry(done: Reproduction, paper: str) -> KeptPaper:
     of_paper = [each for figure in done.of_paper(paper) for each in figure.claims]
     builds: dict[str, dict[str, list[str]]] = {}
     for each in done.of_paper(paper):
@@ -102,8 +102,8 @@ def kept(each: Judged) -> dict[str, Any]:
         "set_ups": dict(finding.set_ups),
     }
     off = {} if each.off is None else {"off": _rounded(each.off)}
-    told = {name: value for name, value in fields.items() if value}
-    return {"worst": finding.worst.value, **told, "baseline": each.baseline.value, **off}
+    filled = {name: value for name, value in fields.items() if value}
+    return {"worst": finding.worst.value, **filled, "baseline": each.baseline.value, **off}
 
 
 def _rounded(value: Number) -> Number:

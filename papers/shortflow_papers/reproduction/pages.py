@@ -13,7 +13,7 @@ from shortflow_papers.lab.finding import shortened
 from shortflow_papers.papers import choices, figures, paper_headlines, set_apart, title
 from shortflow_papers.reproduction.engine import Reproduced, Reproduction
 from shortflow_papers.reproduction.judged import Judged, count
-from shortflow_papers.reproduction.kept import Entry, judged, made, update
+from shortflow_papers.reproduction.kept import KeptPaper, judged, made, update
 from shortflow_papers.reproduction.summary import count_section, measured_texts, verdict_text
 from shortflow_papers.reproduction.tried import coverage
 
@@ -67,7 +67,7 @@ def _place(of: Reproduced) -> tuple[str, str]:
     return f"#{of.figure.id}", f"{of.figure.ref} {sum(each.finding.holds for each in of.claims)}/{len(of.claims)}"
 
 
-def _front(known: Mapping[str, Entry]) -> str:
+def _front(known: Mapping[str, KeptPaper]) -> str:
     verdicts = {paper: judged(entry) for paper, entry in known.items()}
     of_one_kind = len({(entry["scale"], *entry["made"]) for entry in known.values() if entry["made"]}) < 2
     every = [each for claims in verdicts.values() for each in claims]
@@ -89,7 +89,7 @@ def _front(known: Mapping[str, Entry]) -> str:
     )
 
 
-def evidence(paper: str, entry: Entry) -> str:
+def evidence(paper: str, entry: KeptPaper) -> str:
     """Claims of a paper for the site: one line per claim below its figure, with the numbers folded."""
     return part(
         "reproduction/evidence.html",
@@ -103,7 +103,7 @@ def evidence(paper: str, entry: Entry) -> str:
     )
 
 
-def evidence_table(entry: Entry) -> str:
+def evidence_table(entry: KeptPaper) -> str:
     """Claims of a paper as a table in Markdown, one line each, for readers of the repository."""
     heads = ("claim", "the paper says", "ours", "agrees if", "verdict", "over other choices")
     rows = [heads, ("---",) * len(heads)]
@@ -116,7 +116,7 @@ def evidence_table(entry: Entry) -> str:
     return "".join(_row(cells) for cells in rows)
 
 
-def headline_table(paper: str, entry: Entry) -> str:
+def headline_table(paper: str, entry: KeptPaper) -> str:
     """The results that a paper's page opens with, as a table in Markdown."""
     rows, scales = [], set[str]()
     known = {each.claim.id: each for each in judged(entry)}
@@ -131,7 +131,7 @@ def headline_table(paper: str, entry: Entry) -> str:
     return "".join(_row(cells) for cells in (heads, ("---",) * len(heads), *rows))
 
 
-def moved_table(entry: Entry) -> str:
+def moved_table(entry: KeptPaper) -> str:
     """Claims whose verdict as taken is not that of every set-up, as a table in Markdown."""
     rows = [("claim", "as taken", "over the set-ups"), ("---",) * 3]
     for each in judged(entry):

@@ -6,7 +6,7 @@ hosts, such as K, buffers and RTOmin, belong to the workload and are equal for a
 
 from collections.abc import Mapping
 
-from shortflow.api.scenarios import LAWS, ONE_ALPHA, Scheme, Settings
+from shortflow.api.scenarios import ALPHA, LAWS, ONE_ALPHA, Scheme, Settings
 from shortflow_papers.papers.unspecified import INITIAL_ALPHA
 
 SCHEMES = (
@@ -41,8 +41,6 @@ IN_SWITCHES = ("pias", "pecn", "pecn-pmark", "pecn-edf", "pfabric")
 
 PLAIN = "tcp-ecn"
 """The marking schemes without their estimate of the marked fraction."""
-ALPHA = "transport.initial_alpha"
-"""Initial congestion estimate of a connection."""
 OTHER_ALPHA = INITIAL_ALPHA.others[0]
 """Value of RFC 8257 and Linux, and the default. The papers' ns-2 code has the other one."""
 FLOOR: Settings = {key: value for key, value in LAWS.items() if key != ALPHA}

@@ -29,7 +29,7 @@ ROUNDS = {
 """Names of rounds before a cause."""
 
 
-class Part(NamedTuple):
+class TimePart(NamedTuple):
     """A part of a completion time."""
 
     round: str
@@ -57,7 +57,7 @@ class Step(NamedTuple):
 
     from_ps: int
     until_ps: int
-    part: Part
+    part: TimePart
     port: str | None
     packet: tuple[str, int] | None
     """Type and sequence number."""
@@ -71,17 +71,17 @@ class Shares(NamedTuple):
     flows: int
     """Finished flows."""
     unfinished: int
-    mean: Mapping[Part, float]
+    mean: Mapping[TimePart, float]
     """Picoseconds of the mean completion time by part; empty if no flow finished."""
-    slowest: Mapping[Part, float]
+    slowest: Mapping[TimePart, float]
     """The same of the flows with the largest slowdown: one in a hundred, and at least one."""
     slowest_flows: int
 
 
 @functools.cache
-def parts() -> Sequence[Part]:
+def parts() -> Sequence[TimePart]:
     """All parts, in the order of the core."""
-    return [Part(*each) for each in _core.Accounts.parts()]
+    return [TimePart(*each) for each in _core.Accounts.parts()]
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Accounts:
     """Path of the traced flow."""
 
     @functools.cached_property
-    def parts(self) -> Mapping[str, Part]:
+    def parts(self) -> Mapping[str, TimePart]:
         """Parts that some flow has, by column."""
         return {name: parts()[int(name)] for name in self.table.columns if name.isdigit()}
 
@@ -143,7 +143,7 @@ class Accounts:
         found = self.of_class(name)
         return int(found["flow"][(found.height - 1) // 2])
 
-    def of_flow(self, flow: int) -> dict[Part, int]:
+    def of_flow(self, flow: int) -> dict[TimePart, int]:
         """Account of a flow: picoseconds by part, the largest first. Raises `ConfigError` if the flow has none."""
         row = self.table.filter(pl.col("flow") == flow)
         if row.is_empty():
@@ -166,7 +166,7 @@ class Accounts:
         unfinished = self._measured.filter(pl.col("class") == name).height - found.height
         tail = found.tail(max(1, round(TAIL * found.height)))
 
-        def means(flows: "pl.DataFrame") -> dict[Part, float]:
+        def means(flows: "pl.DataFrame") -> dict[TimePart, float]:
             return {part: float(flows[column].mean()) for column, part in self.parts.items() if flows.height}  # type: ignore[arg-type]
 
         return Shares(name, found.height, unfinished, means(found), means(tail), tail.height)
@@ -188,7 +188,7 @@ def accounted(
     capture = _core.Capture(core, classes=followed, table=departed, only=["departed"], accounts=taker)
     result = run_one(run, progress, capture)
     steps = [
-        Step(begin, end, Part(turn, cause), port, packet, [InFront(*each) for each in in_front])
+        Step(begin, end, TimePart(turn, cause), port, packet, [InFront(*each) for each in in_front])
         for begin, end, turn, cause, port, packet, in_front in taker.steps()
     ]
     return Accounts(result, pl.DataFrame(taker.table()), steps)

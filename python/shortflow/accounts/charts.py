@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from shortflow.accounts.account import Accounts, Part, Shares
+from shortflow.accounts.account import Accounts, Shares, TimePart
 from shortflow.accounts.shown import PS, share, slowest_name, time
 from shortflow.quantities import counted, scale_for
 from shortflow.report.blocks import Block, Column, Section, Words
@@ -36,7 +36,7 @@ def went_blocks(found: Sequence[Accounts]) -> Iterator[Block]:
         yield Words(f"Classes left out: {', '.join(classes[_CLASSES:])}. `shortflow explain` has them.", "note")
 
 
-def _groups(of_class: Mapping[str, Shares]) -> list[tuple[str, list[Part]]]:
+def _groups(of_class: Mapping[str, Shares]) -> list[tuple[str, list[TimePart]]]:
     """Parts by their largest mean under any scheme; beyond the first ones they are one."""
     every = dict.fromkeys(part for each in of_class.values() for part in each.mean)
     size = {part: max(_both(each, part) for each in of_class.values()) for part in every}
@@ -45,7 +45,7 @@ def _groups(of_class: Mapping[str, Shares]) -> list[tuple[str, list[Part]]]:
     return [*shown, (_REST, order[_PARTS:])] if order[_PARTS:] else shown
 
 
-def _both(shares: Shares, part: Part) -> float:
+def _both(shares: Shares, part: TimePart) -> float:
     """The larger share of a part, of the mean or of the slowest flows."""
     sides = (shares.mean, shares.slowest)
     return max(side.get(part, 0.0) / sum(side.values()) for side in sides)
@@ -60,7 +60,7 @@ def _chart(name: str, of_class: Mapping[str, Shares]) -> Chart:
     sides = {"mean": "mean", "slowest": _slowest(of_class)}
     for scheme, shares in of_class.items():
         for side, panel in sides.items():
-            times: Mapping[Part, float] = getattr(shares, side)
+            times: Mapping[TimePart, float] = getattr(shares, side)
             for label, of in groups:
                 ps = sum(times.get(part, 0.0) for part in of)
                 said = f"{time(ps)}, {share(ps, sum(times.values()))}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shortflow import _core
-from shortflow.accounts.account import ALL, Accounts, Part, accounted, parts
+from shortflow.accounts.account import ALL, Accounts, TimePart, accounted, parts
 from shortflow.capture import FlowChoice
 from shortflow.errors import Cancelled, ConfigError, unknown_name
 from shortflow.lazy import pl
@@ -49,8 +49,8 @@ class Change(NamedTuple):
 
     flow_class: str
     flows: int
-    first: dict[Part, float]
-    second: dict[Part, float]
+    first: dict[TimePart, float]
+    second: dict[TimePart, float]
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _changes(first: Accounts, second: Accounts) -> list[Change]:
     both = first.flows.join(second.flows.select("flow"), on="flow", how="semi").sort("flow")
     other = second.flows.join(both.select("flow"), on="flow", how="semi").sort("flow")
 
-    def means(found: Accounts, flows: "pl.DataFrame") -> dict[Part, float]:
+    def means(found: Accounts, flows: "pl.DataFrame") -> dict[TimePart, float]:
         return {part: float(flows[name].mean() or 0) for name, part in found.parts.items()}  # type: ignore[arg-type]
 
     changes = []
@@ -159,7 +159,7 @@ def _changes(first: Accounts, second: Accounts) -> list[Change]:
     return changes
 
 
-def in_order(change: Change) -> list[Part]:
+def in_order(change: Change) -> list[TimePart]:
     """Parts of either run by the size of their difference, the largest first."""
     found = [part for part in parts() if part in change.first or part in change.second]
     return sorted(found, key=lambda part: -abs(change.second.get(part, 0.0) - change.first.get(part, 0.0)))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shortflow.accounts.account import Part
+from shortflow.accounts.account import TimePart
 from shortflow.accounts.parting import Change, Why, in_order
 from shortflow.accounts.search import Raised
 from shortflow.accounts.shown import PS, share, time
@@ -146,7 +146,7 @@ def _change(heading: str, names: tuple[str, str], change: Change) -> Block:
     )
 
 
-def _difference(change: Change, part: Part) -> float:
+def _difference(change: Change, part: TimePart) -> float:
     return change.second.get(part, 0.0) - change.first.get(part, 0.0)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shortflow.accounts.account import ROUNDS, Accounts, InFront, Part, Shares, Step
+from shortflow.accounts.account import ROUNDS, Accounts, InFront, Shares, Step, TimePart
 from shortflow.quantities import counted, scale_for
 from shortflow.report.blocks import Block, Column, Section, Words
 
@@ -58,7 +58,7 @@ def account_blocks(found: Accounts, flow: int | None) -> Iterator[Block]:
     )
 
 
-def _said(found: Accounts, flow: int, account: Mapping[Part, int]) -> str:
+def _said(found: Accounts, flow: int, account: Mapping[TimePart, int]) -> str:
     row = found.result.flows.row(flow, named=True)
     whole = sum(account.values())
     most, part = max((ps, part) for part, ps in account.items())
@@ -69,7 +69,7 @@ def _said(found: Accounts, flow: int, account: Mapping[Part, int]) -> str:
     )
 
 
-def _account(account: Mapping[Part, int]) -> Section:
+def _account(account: Mapping[TimePart, int]) -> Section:
     whole = sum(account.values())
     rows = [*account.items()]
     return Section(

@@ -2,5 +2,5 @@
 
 from shortflow._core import Scheme, registry
 from shortflow.scenario import SHIPPED, Settings, as_pairs, is_default, load_scenario, path_of
-from shortflow.scheme import LAWS, ONE_ALPHA, load_schemes, split_settings
+from shortflow.scheme import ALPHA, LAWS, ONE_ALPHA, load_schemes, split_settings
 from shortflow.transport import Cause

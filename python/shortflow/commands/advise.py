@@ -14,6 +14,7 @@ from shortflow.errors import ConfigError, require_at_least
 from shortflow.exports.sonic import FILE as PATCH
 from shortflow.exports.sonic import FULL_PACKET, patch, write_json
 from shortflow.exports.sonic_patch import Patch
+from shortflow.exports.sonic_profiles import CURVE
 from shortflow.front import complete
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, showing
@@ -44,7 +45,6 @@ _KEPT = 0.98
 """Share of today's goodput that advice must keep."""
 TRIALS, SEEDS, CHECK_SEEDS = 32, 3, 20
 MOST_RUNS = 200
-KEYS = ("mark_above", "mark_all_above", "mark_probability")
 _NEAR = 0.05
 """Share of a range, by ratio, that counts as its end."""
 
@@ -242,7 +242,7 @@ def _number(text: object) -> float:
 
 def _ranges(today: Mapping[str, Value]) -> dict[str, str]:
     """Ranges around today's thresholds, below the room of a port."""
-    low, high = (_number(today[key].value) for key in KEYS[:2])
+    low, high = (_number(today[key].value) for key in CURVE[:2])
     room = _number(today["buffer"].value) if "buffer" in today else 0.0
     if "memory" in today:
         alpha = float(str(today["xoff_alpha" if "xoff_alpha" in today else "memory_alpha"].value))
@@ -250,7 +250,7 @@ def _ranges(today: Mapping[str, Value]) -> dict[str, str]:
     most = 0.9 * room if room else 16 * high
     least = max(min(low, 30_000) / 4, 1500)
     ends = ((least, min(4 * low, most)), (least, min(4 * high, max(most, high))))
-    ranges = {f"switch.{key}": f"{a:.0f}B:{max(b, 2 * a):.0f}B:log" for key, (a, b) in zip(KEYS, ends, strict=False)}
+    ranges = {f"switch.{key}": f"{a:.0f}B:{max(b, 2 * a):.0f}B:log" for key, (a, b) in zip(CURVE, ends, strict=False)}
     return {**ranges, "switch.mark_probability": "0.01:1:log"}
 
 
@@ -326,7 +326,7 @@ def at_ends(parameters: Sequence[Parameter], values: Mapping[str, float]) -> lis
         if not whole:
             continue
         packet = FULL_PACKET / (_number(f"1{each.unit}") or 1.0)
-        is_share = each.key.endswith(KEYS[-1])
+        is_share = each.key.endswith(CURVE[-1])
         low = each.low / 4 if is_share else max(each.low / 4, packet)
         high = min(each.high * 4, 1.0) if is_share else each.high * 4
         is_low = math.log(value / each.low) < _NEAR * whole and low < each.low

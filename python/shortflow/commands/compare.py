@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from shortflow import asks, bursts, report
 from shortflow.criteria import USUAL
 from shortflow.errors import ConfigError
-from shortflow.frames import Source
+from shortflow.frames import FrameSource
 from shortflow.front import console, notes
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Opt, showing
@@ -70,7 +70,7 @@ def compare(
     ties: given.Ties = None,
     bins: given.BinEnds = None,
     ideal: Annotated[bool, Opt("Also show ideal schedulers on the same flows.")] = True,
-    measured: Annotated["Source | None", given.MEASURED] = None,
+    measured: Annotated["FrameSource | None", given.MEASURED] = None,
     out: given.OutDirectory = None,
     tables: Annotated[bool, Opt(default=False)] = True,
     progress: given.Progress = None,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from shortflow._core import registry
 from shortflow.errors import ConfigError
-from shortflow.frames import Source, as_polars
+from shortflow.frames import FrameSource, as_polars
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, showing
 from shortflow.imports.files import File
@@ -80,7 +80,7 @@ def _rows(about: Summary) -> Iterator[tuple[str, str]]:
         yield "load", f"{mean} of receivers' links, most at {about['busiest']}: {most}"
 
 
-def _file(source: Source) -> File:
+def _file(source: FrameSource) -> File:
     """A file, or the rows of a data frame of Polars or pandas as one."""
     if isinstance(source, str | Path):
         return File(Path(source))
@@ -129,7 +129,7 @@ def _check_taken(parts: Sequence[tuple[File, Format, Part]], options: Options) -
 @showing(_answer)
 def import_files(
     paths: Annotated[
-        "Sequence[Source] | Source", Arg("Files to import together into one scenario.", "PATH", many=True)
+        "Sequence[FrameSource] | FrameSource", Arg("Files to import together into one scenario.", "PATH", many=True)
     ],
     *,
     out: Annotated[str | Path, Opt("New directory to write the scenario to.", "DIR", read=Path)],

@@ -12,7 +12,7 @@ from shortflow.accounts.carried import Carried
 from shortflow.accounts.charts import went_blocks
 from shortflow.criteria import USUAL, Criteria
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
-from shortflow.frames import Source
+from shortflow.frames import FrameSource
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
 from shortflow.front.console import note
@@ -115,7 +115,7 @@ def write_report(
     page: Path,
     only: Container[str] | None = None,
     *,
-    measured: "Source | None" = None,
+    measured: "FrameSource | None" = None,
     damages: list[str] | None = None,
     criteria: Criteria = USUAL,
 ) -> int:
@@ -138,7 +138,7 @@ def write_report(
 def _found(
     directory: Path,
     only: Container[str] | None,
-    measured: "Source | None",
+    measured: "FrameSource | None",
     damages: list[str] | None,
     criteria: Criteria,
 ) -> Contents:

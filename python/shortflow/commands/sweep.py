@@ -22,7 +22,7 @@ from shortflow.runs import Plan
 from shortflow.scenario import warnings_at
 from shortflow.shown import Results
 
-Values = str | int | float | Iterable[str | int | float]
+_Values = str | int | float | Iterable[str | int | float]
 """Values of a key: `[0.2, 0.4]`, or a text in the form of `--grid`, such as `"0.1:0.8:0.1"`."""
 
 
@@ -36,7 +36,7 @@ def sweep(
     scenario: given.ScenarioName,
     schemes: given.SchemeNames,
     grid: Annotated[
-        Grid | Mapping[str, Values] | Sequence[str],
+        Grid | Mapping[str, _Values] | Sequence[str],
         Opt(
             "Values of a key of the scenario or of the schemes: 0.2,0.4,0.8 or LOW:HIGH:STEP. Repeat the option for "
             "more keys; the sweep runs every combination of their values.",
@@ -103,7 +103,7 @@ def sweep(
     return replace(found, criteria=criteria)
 
 
-def _texts(grid: Mapping[str, Values] | Sequence[str]) -> Sequence[str]:
+def _texts(grid: Mapping[str, _Values] | Sequence[str]) -> Sequence[str]:
     if not isinstance(grid, Mapping):
         return grid
     return [

@@ -45,7 +45,7 @@ def _blocks(found: Tuning) -> Iterator[Block]:
     yield Words("\n".join(each.words for each in verdicts(found)))
 
 
-Names = str | Sequence[str]
+_Names = str | Sequence[str]
 
 
 @showing(_answer)
@@ -66,7 +66,7 @@ def tune(
     *,
     out: given.KeptIn,
     minimize: Annotated[
-        Names,
+        _Names,
         Opt(
             "Metric to minimize. Two objectives search their trade-off.",
             "METRIC",
@@ -76,10 +76,10 @@ def tune(
         ),
     ] = (),
     maximize: Annotated[
-        Names, Opt("Metric to maximize.", "METRIC", many=True, complete=complete.metrics, default=None)
+        _Names, Opt("Metric to maximize.", "METRIC", many=True, complete=complete.metrics, default=None)
     ] = (),
     subject_to: Annotated[
-        Names,
+        _Names,
         Opt(
             "Constraint on the result, such as `goodput_long_bps >= 0.99 * dctcp` or `p99_short_s <= 5ms`.",
             "CONSTRAINT",

@@ -68,8 +68,8 @@ Watch = Callable[[Sequence[Control]], object]
 class Job(Protocol):
     """A submitted run, like a `concurrent.futures.Future`."""
 
-    def add_done_callback(self, told: Callable[[Any], object], /) -> object:
-        """Calls `told` with the job when it is done."""
+    def add_done_callback(self, callback: Callable[[Any], object], /) -> object:
+        """Calls `callback` with the job when it is done."""
 
 
 class Session(abc.ABC):

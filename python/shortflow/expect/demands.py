@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shortflow import _core
-from shortflow.expect.network import Network, Port, base_value, hosts_of
+from shortflow.expect.network import Network, Pair, base_value, hosts_of
 from shortflow.quantities import parse
 from shortflow.scenario import ExpectedFlows, Scenario, load_scenario
 
@@ -24,7 +24,7 @@ class Demand:
 
     kind: str
     flow_class: str
-    pairs: Mapping[Port, float]
+    pairs: Mapping[Pair, float]
     """Share of the flows by source and destination."""
     sizes: Sequence[float] = ()
     """Sizes in bytes, drawn by the simulator and sorted; empty for backlogged flows."""
@@ -41,11 +41,11 @@ class Demand:
     """Kind of the task that ends with the burst."""
     compute_s: float = 0.0
     """Time of a task in which no packet is sent."""
-    bytes_by_pair: Mapping[Port, float] | None = None
+    bytes_by_pair: Mapping[Pair, float] | None = None
     """Share of the bytes by source and destination, if not that of the flows."""
 
     @property
-    def carried(self) -> Mapping[Port, float]:
+    def carried(self) -> Mapping[Pair, float]:
         """Share of the bytes by source and destination."""
         return self.pairs if self.bytes_by_pair is None else self.bytes_by_pair
 
@@ -109,7 +109,7 @@ class _Entry:
     def _receivers(self) -> list[str]:
         return self.hosts("to") if self.text("to") else [self.network.hosts[-1]]
 
-    def _sized(self, kind: str, pairs: Mapping[Port, float], part: str = "", **more: Any) -> Demand:
+    def _sized(self, kind: str, pairs: Mapping[Pair, float], part: str = "", **more: Any) -> Demand:
         prefix = f"{self.key}.{part}sizes"
         sizes, mean = sampled_sizes(self.values, prefix, self.scenario)
         return Demand(kind, self.text(f"{part}class"), pairs, sizes, mean, **more)
@@ -123,12 +123,12 @@ class _Entry:
         receivers = self._receivers()
         if receivers == [receivers[0]]:
             sources = [each for each in sources if each != receivers[0]]
-        pairs: dict[Port, float] = defaultdict(float)
+        pairs: dict[Pair, float] = defaultdict(float)
         for flow in range(count):
             pairs[sources[flow % len(sources)], receivers[flow % len(receivers)]] += 1 / count
         yield Demand("long-lived", self.text("class"), pairs, backlogged=count)
 
-    def _pattern(self) -> dict[Port, float]:
+    def _pattern(self) -> dict[Pair, float]:
         """Share of flows by pair, as the pattern draws them."""
         pattern, sources = self.text("pattern"), self.hosts("from")
         if pattern == "many-to-one":
@@ -152,7 +152,7 @@ class _Entry:
         """Rows that start in the measured time, if those that they wait for take as long as alone in the network."""
         text = _core.read_file(str(self.scenario.directory / self.text("file"))).decode()
         rows = list(csv.DictReader(line for line in text.splitlines() if line and not line.startswith("#")))
-        by_class: dict[str, list[tuple[Port, float]]] = defaultdict(list)
+        by_class: dict[str, list[tuple[Pair, float]]] = defaultdict(list)
         warmup, duration = (base_value(self.values, key, 0.0) for key in ("warmup", "duration"))
         awaited = {int(each) for row in rows for each in (row.get("after") or "").split()}
         received: dict[int, float] = {}
@@ -165,8 +165,8 @@ class _Entry:
             if warmup <= start < duration:
                 by_class[row.get("class") or self.text("class")].append((ends, size))
         for name, flows in by_class.items():
-            pairs: dict[Port, float] = defaultdict(float)
-            carried: dict[Port, float] = defaultdict(float)
+            pairs: dict[Pair, float] = defaultdict(float)
+            carried: dict[Pair, float] = defaultdict(float)
             sizes = sorted(size for _, size in flows)
             total = sum(sizes)
             for ends, size in flows:
@@ -211,9 +211,9 @@ class _Entry:
         yield Demand("ring", self.text("class"), pairs, [chunk], chunk, steps=steps, task="collective")
 
 
-def even(sources: Sequence[str], receivers: Sequence[str]) -> dict[Port, float]:
+def even(sources: Sequence[str], receivers: Sequence[str]) -> dict[Pair, float]:
     """Every sender as likely as any other, and then every receiver but itself."""
-    found: dict[Port, float] = defaultdict(float)
+    found: dict[Pair, float] = defaultdict(float)
     for source in sources:
         others = [each for each in receivers if each != source]
         for each in others:
@@ -222,9 +222,9 @@ def even(sources: Sequence[str], receivers: Sequence[str]) -> dict[Port, float]:
     return {pair: share / total for pair, share in found.items()}
 
 
-def mixed(parts: Sequence[tuple[float, Mapping[Port, float]]]) -> dict[Port, float]:
+def mixed(parts: Sequence[tuple[float, Mapping[Pair, float]]]) -> dict[Pair, float]:
     """A mixture of distributions with weights."""
-    found: dict[Port, float] = defaultdict(float)
+    found: dict[Pair, float] = defaultdict(float)
     for weight, pairs in parts:
         for pair, share in pairs.items():
             found[pair] += weight * share

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from shortflow.expect.network import Port
+from shortflow.expect.network import Pair
 
 
 class Group(NamedTuple):
@@ -15,30 +15,30 @@ class Group(NamedTuple):
 
     flow_class: str
     flows: float
-    use: Mapping[Port, float]
+    use: Mapping[Pair, float]
     """Rate on each link while every flow of the group has rate 1."""
     most_bps: float = math.inf
     """Most that the window of one flow allows."""
 
 
-def max_min(groups: Sequence[Group], capacity: Mapping[Port, float]) -> list[tuple[float, Port | None]]:
+def max_min(groups: Sequence[Group], capacity: Mapping[Pair, float]) -> list[tuple[float, Pair | None]]:
     """Rate of one flow of each group (bit/s on the wire), and the link that limits it; None for the window.
 
     Progressive filling: all rates grow alike until a link is full; its flows keep their rate (Bertsekas and Gallager,
     Data Networks, Sec. 6.5.2).
     """
-    found: dict[int, tuple[float, Port | None]] = {}
+    found: dict[int, tuple[float, Pair | None]] = {}
     left, level = dict(capacity), 0.0
     while len(found) < len(groups):
         growing = [place for place in range(len(groups)) if place not in found]
-        use: dict[Port, float] = {}
+        use: dict[Pair, float] = {}
         for place in growing:
             for port, share in groups[place].use.items():
                 use[port] = use.get(port, 0.0) + share
         full = min(use, key=lambda port: left[port] / use[port])
         step = max(left[full] / use[full], 0.0)
         most = min(groups[place].most_bps for place in growing) - level
-        stopped: Port | None = full if step <= most else None
+        stopped: Pair | None = full if step <= most else None
         step = min(step, most)
         level += step
         for port, share in use.items():

@@ -15,7 +15,7 @@ from shortflow.errors import ConfigError
 from shortflow.quantities import parse
 from shortflow.scenario import Scenario
 
-Port = tuple[str, str]
+Pair = tuple[str, str]
 """Sending and receiving node."""
 
 _ACROSS = {"star": 2, "dumbbell": 3, "parking-lot": 4, "single-rooted-tree": 4, "two-tier-tree": 4, "leaf-spine": 4}
@@ -64,7 +64,7 @@ class Framing:
 class Network:
     """Links by port, and the values of a scenario that arithmetic needs."""
 
-    links: Mapping[Port, Wire]
+    links: Mapping[Pair, Wire]
     hosts: Sequence[str]
     framing: Framing
     values: Mapping[str, str]
@@ -128,7 +128,7 @@ class Network:
         distances = self.distances(destination)
         return [each for each in self.after[node] if distances.get(each, -1) == distances[node] - 1]
 
-    def path(self, source: str, destination: str) -> list[Port]:
+    def path(self, source: str, destination: str) -> list[Pair]:
         """The first of the shortest paths."""
         found, node = [], source
         while node != destination:
@@ -137,9 +137,9 @@ class Network:
             node = following
         return found
 
-    def spread(self, demands: Mapping[Port, float]) -> dict[Port, float]:
+    def spread(self, demands: Mapping[Pair, float]) -> dict[Pair, float]:
         """Sum on each link of demands by (source, destination), with equal shares of equal next hops."""
-        total: dict[Port, float] = defaultdict(float)
+        total: dict[Pair, float] = defaultdict(float)
         towards: dict[str, dict[str, float]] = defaultdict(dict)
         for (source, destination), demand in demands.items():
             towards[destination][source] = towards[destination].get(source, 0.0) + demand
@@ -156,11 +156,11 @@ class Network:
                         waiting[distance - 1][each] = waiting[distance - 1].get(each, 0.0) + share
         return dict(total)
 
-    def round_trip_s(self, path: Iterable[Port]) -> float:
+    def round_trip_s(self, path: Iterable[Pair]) -> float:
         """Propagation there and back, one full packet and its ACK (s)."""
         return self.ideal_s(self.framing.mss, list(path))
 
-    def ideal_s(self, size: float, path: Sequence[Port]) -> float:
+    def ideal_s(self, size: float, path: Sequence[Pair]) -> float:
         """Completion time of a flow alone, until its last byte is acknowledged (s); store and forward."""
         framing, links = self.framing, [self.links[port] for port in path]
         full, last = divmod(size, framing.mss)
@@ -176,11 +176,11 @@ class Network:
         back = (self.links[b, a] for a, b in path)
         return max(done, arrived) + sum(framing.on_wire(0) * 8 / link.rate_bps + link.delay_s for link in back)
 
-    def slowest(self, path: Iterable[Port]) -> Port:
+    def slowest(self, path: Iterable[Pair]) -> Pair:
         """The slowest link of a path, the last one among equals."""
         return min(reversed(list(path)), key=lambda port: self.links[port].rate_bps)
 
-    def queue(self, port: Port, key: str) -> float:
+    def queue(self, port: Pair, key: str) -> float:
         """`buffer` or `mark_above` of a port in bytes; infinite if unlimited."""
         if self.is_host(port[0]):
             return self.bytes_of(self.values[f"host.{key}"])
@@ -204,14 +204,14 @@ class Network:
             return UNLIMITED
         return found.number * (self.framing.in_queue if found.unit == "pkt" else found.factor)
 
-    def uplinks_beyond(self, share: float) -> Iterator[Port]:
+    def uplinks_beyond(self, share: float) -> Iterator[Pair]:
         """Links of each switch to higher ones, without the first of them up to a share, one at least."""
         for switch in self.after:
             above = [each for each in self.after[switch] if self._leads_up((switch, each))]
             if not self.is_host(switch) and len(above) > 1:
                 yield from ((switch, each) for each in above[max(round(len(above) * share), 1) :])
 
-    def _leads_up(self, port: Port) -> bool:
+    def _leads_up(self, port: Pair) -> bool:
         if self.is_host(port[1]):
             return False
         if self.values["topology.kind"] == "parking-lot":
@@ -255,7 +255,7 @@ def _place_of(name: str) -> tuple[str, int]:
     return stem, int(name[len(stem) :] or 0)
 
 
-def _links(ports: Sequence[Port], values: Mapping[str, str], scenario: Scenario) -> dict[Port, Wire]:
+def _links(ports: Sequence[Pair], values: Mapping[str, str], scenario: Scenario) -> dict[Pair, Wire]:
     """Rate and delay of each port: of a file, or by the tiers that a port joins."""
     if values["topology.kind"] == "explicit":
         return _links_of_file(values, scenario)
@@ -293,7 +293,7 @@ def _links(ports: Sequence[Port], values: Mapping[str, str], scenario: Scenario)
                 edge = rtt / 4
             rates, delays = {_UP: of("uplink_rate", rate)}, {_UP: of("uplink_delay", edge)}
 
-    def link(port: Port) -> Wire:
+    def link(port: Pair) -> Wire:
         if any(_place_of(node)[0] == "h" for node in port):
             return Wire(rate, edge)
         place = next((each for each in (_tiers(*port), _place(port)) if each in rates), None)
@@ -309,7 +309,7 @@ def _tiers(a: str, b: str) -> frozenset[str]:
     return frozenset({a, b})
 
 
-def _place(port: Port) -> frozenset[str]:
+def _place(port: Pair) -> frozenset[str]:
     """Kind of a link between two switches."""
     tiers = {_place_of(node)[0] for node in port}
     if tiers == {"s"}:
@@ -323,11 +323,11 @@ def _rest(rtt: float, links: Mapping[str, int], given: Mapping[str, float], acro
     return (rtt / 2 - taken) / max(across - sum(links[key] for key in given), 1)
 
 
-def _links_of_file(values: Mapping[str, str], scenario: Scenario) -> dict[Port, Wire]:
+def _links_of_file(values: Mapping[str, str], scenario: Scenario) -> dict[Pair, Wire]:
     file = values["topology.file"]
     if not file.endswith(".csv"):
         raise ConfigError(f"topology.file: {file}: `shortflow expect` reads networks from edge lists (.csv) only")
-    found: dict[Port, Wire] = {}
+    found: dict[Pair, Wire] = {}
     for row in _rows(scenario, file):
         rate = parse(row.get("rate") or values.get("topology.rate", ""))
         delay = parse(row.get("delay") or values.get("topology.delay", ""))
@@ -343,7 +343,7 @@ def _rows(scenario: Scenario, file: str) -> Iterator[dict[str, str]]:
     return ({key.strip(): (value or "").strip() for key, value in row.items() if key} for row in rows)
 
 
-def _switches(ports: Sequence[Port], values: Mapping[str, str], scenario: Scenario) -> set[str]:
+def _switches(ports: Sequence[Pair], values: Mapping[str, str], scenario: Scenario) -> set[str]:
     if "topology.node_file" in values:
         return {row["name"] for row in _rows(scenario, values["topology.node_file"]) if row["kind"] == "switch"}
     return {node for port in ports for node in port if not node.startswith("h")}

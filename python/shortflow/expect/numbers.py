@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from shortflow.expect.demands import Demand, demands
 from shortflow.expect.formulas import Burst, Group, Work, burst, max_min
-from shortflow.expect.network import Network, Port, base_value
+from shortflow.expect.network import Network, Pair, base_value
 from shortflow.scenario import Scenario
 
 PAIRS = 200
@@ -17,7 +17,7 @@ _SIZES = 400
 """Sizes from which means over a distribution are taken."""
 
 
-def name_of(port: Port) -> str:
+def name_of(port: Pair) -> str:
     """A port as the simulator names it."""
     return f"{port[0]}->{port[1]}"
 
@@ -54,16 +54,16 @@ class Arithmetic:
         """One demand of each class."""
         return list({demand.flow_class: demand for demand in self.demands}.values())
 
-    def paths(self, demand: Demand) -> list[list[Port]]:
+    def paths(self, demand: Demand) -> list[list[Pair]]:
         """Paths of a class, up to a number of pairs."""
         pairs = list(demand.pairs)
         return [self.network.path(*pair) for pair in pairs[:: max(len(pairs) // PAIRS, 1)]]
 
     @functools.cached_property
-    def loads(self) -> dict[Port, float]:
+    def loads(self) -> dict[Pair, float]:
         """Bits per second of finite flows with known times on each link, headers and ACKs included."""
-        data: dict[Port, float] = defaultdict(float)
-        back: dict[Port, float] = defaultdict(float)
+        data: dict[Pair, float] = defaultdict(float)
+        back: dict[Pair, float] = defaultdict(float)
         framing, every = self.network.framing, base_value(self.network.values, "tcp.ack_every", 1.0)
         for demand in self.demands:
             if not demand.per_s:
@@ -74,18 +74,18 @@ class Arithmetic:
             for (source, destination), share in demand.carried.items():
                 data[source, destination] += demand.per_s * share * demand.mean * per_byte * 8
                 back[destination, source] += demand.per_s * share * packets / every * framing.on_wire(0) * 8
-        found: dict[Port, float] = defaultdict(float)
+        found: dict[Pair, float] = defaultdict(float)
         for each in (data, back):
             for port, load in self.network.spread(each).items():
                 found[port] += load
         return dict(found)
 
-    def load(self, port: Port) -> float:
+    def load(self, port: Pair) -> float:
         """Finite flows' share of a link's rate."""
         return self.loads.get(port, 0.0) / self.network.links[port].rate_bps
 
     @functools.cached_property
-    def shares(self) -> list[tuple[Group, float, Port | None]]:
+    def shares(self) -> list[tuple[Group, float, Pair | None]]:
         """Backlogged flows with their max-min rates and limiting links."""
         groups = []
         window = self.network.bytes_of(self.network.values.get("tcp.receive_window", "unlimited"))
@@ -103,9 +103,9 @@ class Arithmetic:
         return [(group, rate, port) for group, (rate, port) in zip(groups, rates, strict=True)]
 
     @functools.cached_property
-    def limited(self) -> dict[Port, float]:
+    def limited(self) -> dict[Pair, float]:
         """Backlogged flows that each link limits."""
-        found: dict[Port, float] = defaultdict(float)
+        found: dict[Pair, float] = defaultdict(float)
         for group, _, limit in self.shares:
             for port in [limit] if limit else []:
                 crossing = group.use[port]
@@ -115,9 +115,9 @@ class Arithmetic:
         return dict(found)
 
     @functools.cached_property
-    def use(self) -> dict[Port, float]:
+    def use(self) -> dict[Pair, float]:
         """Expected busy share of each link, ACKs included."""
-        total: dict[Port, float] = defaultdict(float, self.loads)
+        total: dict[Pair, float] = defaultdict(float, self.loads)
         framing, every = self.network.framing, base_value(self.network.values, "tcp.ack_every", 1.0)
         ack = framing.on_wire(0) / framing.on_wire(framing.mss) / every
         for group, rate, _ in self.shares:
@@ -130,11 +130,11 @@ class Arithmetic:
             port: min(load, max(rates[port], self.loads.get(port, 0.0))) / rates[port] for port, load in total.items()
         }
 
-    def hottest_of(self, demand: Demand) -> Port:
+    def hottest_of(self, demand: Demand) -> Pair:
         """The link of a class's paths with the highest load of finite flows."""
         return max(self.network.spread(demand.pairs), key=self.load)
 
-    def works(self, demand: Demand, port: Port) -> list[Work]:
+    def works(self, demand: Demand, port: Pair) -> list[Work]:
         """The sizes of a class at a link."""
         sizes, paths = thinned(demand.sizes), self.paths(demand)
         through = next((path for path in paths if port in path), paths[0])
@@ -144,7 +144,7 @@ class Arithmetic:
             found.append(Work(service, max(self.network.ideal_s(size, through) - service, 0.0), 1 / len(sizes)))
         return found
 
-    def burst_of(self, demand: Demand) -> tuple[Burst, Port]:
+    def burst_of(self, demand: Demand) -> tuple[Burst, Pair]:
         """A burst of a class, and the link where its flows meet."""
         path = self.paths(demand)[0]
         port = self.network.slowest(path)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from shortflow.expect.demands import Demand
 from shortflow.expect.expected import ALONE, IDEAL_PS, IDEAL_SRPT, ITSELF, UTILISATION, Expected, Reading
 from shortflow.expect.formulas import Server
-from shortflow.expect.network import UNLIMITED, Port, base_value
+from shortflow.expect.network import UNLIMITED, Pair, base_value
 from shortflow.expect.numbers import Arithmetic, name_of, thinned
 from shortflow.theory import Bottleneck, LongFlows, gain_bound, threshold_bound
 
@@ -55,7 +55,7 @@ def _alone(of: Arithmetic) -> Iterator[Expected]:
 
 
 def _loads(of: Arithmetic) -> Iterator[Expected]:
-    alike: dict[float, list[Port]] = defaultdict(list)
+    alike: dict[float, list[Pair]] = defaultdict(list)
     for port, use in of.use.items():
         alike[round(min(use, 1.0), 6)].append(port)
     for use in [each for each in sorted(alike, reverse=True) if each][:_HOTTEST]:
@@ -152,7 +152,7 @@ def _queue(of: Arithmetic) -> Iterator[Expected]:
     yield Expected("marks", several([name_of(each) for each in of.limited]), _marks(of), Reading("marks"))
 
 
-def _product(of: Arithmetic, port: Port) -> float | None:
+def _product(of: Arithmetic, port: Pair) -> float | None:
     """Bandwidth-delay product of a link in packets, by the mean round trip of its paths."""
     paths = [path for demand in of.demands for path in of.paths(demand) if port in path]
     if not paths:

@@ -15,7 +15,7 @@ from shortflow.errors import ConfigError, unknown_name
 from shortflow.executors.cluster import Dask as Cluster
 from shortflow.front import complete
 from shortflow.front.command import Arg, Opt
-from shortflow.front.progress import Shown
+from shortflow.front.progress import ShowProgress
 from shortflow.metrics.data import USUAL_BINS, Bins
 from shortflow.precision import MAX_SEEDS, Precision
 from shortflow.runner import Jobs as Work
@@ -143,7 +143,7 @@ StoredScenario = Annotated[
 KeptIn = Annotated[str | Path, Opt(_KEPT, "DIR", read=Path)]
 KeptInIfAny = Annotated[str | Path | None, Opt(_KEPT, "DIR", read=Path, default=...)]
 OutDirectory = Annotated[str | Path | None, Opt("Store the results in this directory.", "DIR", read=Path)]
-Progress = Shown
+Progress = ShowProgress
 """Python only: the shell has a bar if stderr is a terminal."""
 
 

@@ -12,7 +12,7 @@ from shortflow import front
 from shortflow.front.console import print_note
 from shortflow.runner import Progress
 
-Shown = Progress | bool | None
+ShowProgress = Progress | bool | None
 """`None`: a bar in notebooks and terminals, else a line every 30 s; `False`: nothing; or a function."""
 LATELY_S = 30.0
 """Shortest time for measuring the pace, and interval of progress lines, in seconds."""
@@ -87,7 +87,7 @@ def _progress_lines(label: str, lines: Lines) -> Progress:
     return update
 
 
-def reporting(label: str, shown: Shown) -> contextlib.AbstractContextManager[Progress | None]:
+def reporting(label: str, shown: ShowProgress) -> contextlib.AbstractContextManager[Progress | None]:
     """A receiver of progress. Bars are removed at the end."""
     if callable(shown) or shown is False:
         return contextlib.nullcontext(shown or None)

@@ -26,7 +26,7 @@ from shortflow.runner import Progress
 from shortflow.scenario import Scenario
 
 
-class Plain(Console):
+class PlainConsole(Console):
     """A console that strips control characters from users' texts."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
@@ -35,7 +35,7 @@ class Plain(Console):
             yield segment if segment.control else segment._replace(text=without_controls(segment.text))
 
 
-class _Results(Plain):
+class _Results(PlainConsole):
     """A console for stdout."""
 
     def on_broken_pipe(self) -> None:
@@ -50,7 +50,7 @@ def print_blocks(blocks: Iterable[Block]) -> None:
 
 def working(label: str) -> contextlib.AbstractContextManager[object]:
     """Shows a spinner with the label on stderr; nothing without a terminal."""
-    return Plain(file=sys.stderr).status(label)
+    return PlainConsole(file=sys.stderr).status(label)
 
 
 class _Bar(RichProgress):
@@ -71,7 +71,7 @@ def _clock(seconds: float | None) -> str:
 @contextlib.contextmanager
 def live_bar(label: str) -> Iterator[Progress]:
     """A live bar on stderr."""
-    console = Plain(file=sys.stderr)
+    console = PlainConsole(file=sys.stderr)
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -107,7 +107,7 @@ def watching(scenario: Scenario, label: str) -> "Iterator[tuple[_core.Capture, P
     """The capture of a drawn run, and the function that takes its progress and draws. The last picture stays."""
     if not sys.stderr.isatty():
         raise ConfigError("--watch: needs a terminal on stderr; without --watch the run prints lines of progress")
-    console = Plain(file=sys.stderr, highlight=False)
+    console = PlainConsole(file=sys.stderr, highlight=False)
     values = {setting["key"]: setting["value"] for setting in scenario.resolved()}
     ports = re.findall('"(.*?)"', values["measure.ports"])
     picture = _Picture(label, ports[0] if ports else "", max(20, console.width - 12))

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from shortflow.errors import did_you_mean
 from shortflow.imports.documents import Place, read_yaml
 from shortflow.imports.files import File
-from shortflow.imports.networks import completed, few, plain_name
+from shortflow.imports.networks import completed, few, plain_name, tier_name
 from shortflow.imports.parts import Format, Link, Network, Node, Options, Part
 from shortflow.quantities import counted
 
@@ -20,7 +20,6 @@ _ROUTERS = re.compile(r"frr|bird|quagga|gobgp|vyos|openbgpd|sonic|cumulus|holo|e
 _OUTSIDE = ("host", "mgmt-net", "macvlan", "dummy", "vxlan", "vxlan-stitch")
 """Ends of links that are no node: interfaces of the machine that runs the lab."""
 _LINK = ("type", "endpoints", "endpoint")
-_TIER = re.compile(r"[a-z][a-z0-9_-]*")
 
 
 def _is_of(file: File) -> bool:
@@ -100,8 +99,7 @@ def _node(topology: Place, node: Place, name: str) -> Node:
     kind = _setting(topology, node, group, "kind")
     image = _setting(topology, node, group, "image", kind)
     is_host = kind in _HOST_KINDS and not _ROUTERS.search(image)
-    tier = group if _TIER.fullmatch(group) and not is_host and group != "up" else ""
-    return Node(name, is_host, tier)
+    return Node(name, is_host, "" if is_host else tier_name(group))
 
 
 def _setting(topology: Place, node: Place, group: str, key: str, kind: str = "") -> str:

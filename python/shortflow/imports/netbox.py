@@ -11,13 +11,11 @@ from dataclasses import dataclass, field
 from shortflow.imports import rates
 from shortflow.imports.documents import Place, read_json
 from shortflow.imports.files import File
-from shortflow.imports.networks import completed, few, plain_name
+from shortflow.imports.networks import cable_delay, completed, few, plain_name, tier_name
 from shortflow.imports.parts import Format, Link, Network, Node, Options, Part
 from shortflow.quantities import counted
 
 _HOSTS = re.compile(r"server|host|compute|hypervisor|storage|gpu|node", re.IGNORECASE)
-_TIER = re.compile(r"[a-z][a-z0-9_-]*")
-_NS_PER_METRE = 5
 _ABSENT = ("planned", "inventory", "decommissioning")
 """Status of devices and cables that are not there."""
 _METRES = {"km": 1000.0, "m": 1.0, "cm": 0.01, "mi": 1609.344, "ft": 0.3048, "in": 0.0254}
@@ -107,8 +105,7 @@ def _read_all(files: Sequence[File], options: Options) -> Part:
 
 
 def _tier(role: str) -> str:
-    slug = role.lower().replace(" ", "-")
-    return slug if _TIER.fullmatch(slug) and slug != "up" else ""
+    return tier_name(role.lower().replace(" ", "-"))
 
 
 def _items(place: Place, device: str = "") -> Iterator[tuple[Place, str]]:
@@ -184,7 +181,7 @@ def _delay(cable: Place) -> str:
         return ""
     if unit not in _METRES:
         raise (cable.at("length_unit") or length).wrong(f"a length_unit of {', '.join(_METRES)}")
-    return f"{length.number('a length') * _METRES[unit] * _NS_PER_METRE * 1000:.0f}ps"
+    return cable_delay(length.number("a length") * _METRES[unit])
 
 
 def _end(termination: Place, found: _Found) -> End | None:

@@ -1,5 +1,6 @@
 """Networks of other tools as our own: parallel links, hosts, tiers by distance, and what a file leaves open."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +17,8 @@ _FEWEST = 2
 _NAME_OR_ADD = (
     "as in --host-names 'srv*', or add hosts to switches, as in --hosts-at 4x10Gbps or --hosts-at 'leaf*=8x25Gbps'"
 )
+_TIER = re.compile(r"[a-z][a-z0-9_-]*")
+_NS_PER_METRE = 5
 _TIERS = {1: ("leaf",), 2: ("leaf", "spine"), 3: ("edge", "agg", "core")}
 
 
@@ -46,6 +49,16 @@ def completed(part: Part, options: Options) -> Part:
 def plain_name(text: str) -> str:
     """A name as a scenario's files may have it, without commas, quotes and arrows."""
     return " ".join(text.replace("->", "-").replace(",", " ").replace('"', "").split())
+
+
+def tier_name(text: str) -> str:
+    """A text as the name of a tier; empty if no tier can have this name. `up` is a key of tiers."""
+    return text if _TIER.fullmatch(text) and text != "up" else ""
+
+
+def cable_delay(metres: float) -> str:
+    """Delay of a cable of this length, as a scenario writes it."""
+    return f"{metres * _NS_PER_METRE * 1000:.0f}ps"
 
 
 def few(names: Iterable[str], most: int = 5) -> str:

@@ -7,14 +7,14 @@ from shortflow.imports.networks import distances, few
 from shortflow.imports.parts import Network, Ports, Value
 from shortflow.quantities import parse
 
-Settings = Mapping[str, Value]
+PortSettings = Mapping[str, Value]
 Ends = tuple[str, str]
 
 _LACKING = {"mark_all_above": "auto", "mark_probability": "auto", "xoff": "none"}
 """Values of keys that the profile of some ports lacks."""
 
 
-def of_rack(network: Network, by_host: Mapping[str, Settings]) -> tuple[dict[str, Value], list[str]]:
+def of_rack(network: Network, by_host: Mapping[str, PortSettings]) -> tuple[dict[str, Value], list[str]]:
     """The ports of one switch towards its hosts, and sentences on settings that all ports of a switch share."""
     ports = {(network.nodes[0].name, host): settings for host, settings in by_host.items()}
     return _tables(network, ports), _shared(ports)
@@ -28,7 +28,7 @@ def of_network(network: Network, ports: Ports, usual: str) -> tuple[dict[str, Va
     """
     hosts = set(network.hosts)
     missing: set[float] = set()
-    found: dict[Ends, Settings] = {}
+    found: dict[Ends, PortSettings] = {}
     first = next((link.rate for link in network.links if {link.a, link.b} & {network.hosts[0]}), usual)
     for link in network.links:
         rate = _base(link.rate or usual)
@@ -45,7 +45,7 @@ def of_network(network: Network, ports: Ports, usual: str) -> tuple[dict[str, Va
     return _tables(network, found), _shared(found), sorted(missing)
 
 
-def _tables(network: Network, ports: Mapping[Ends, Settings]) -> dict[str, Value]:
+def _tables(network: Network, ports: Mapping[Ends, PortSettings]) -> dict[str, Value]:
     """The settings of most ports in `[switch]`, those of others by tier where a tier agrees, else by port."""
     plain = {port: _plain(settings) for port, settings in ports.items()}
     usual = Counter(plain.values()).most_common(1)[0][0]
@@ -68,7 +68,7 @@ def _tables(network: Network, ports: Mapping[Ends, Settings]) -> dict[str, Value
     return found
 
 
-def _memory(ports: Mapping[Ends, Settings]) -> dict[str, Value]:
+def _memory(ports: Mapping[Ends, PortSettings]) -> dict[str, Value]:
     """The memory and its alpha of the most ports that have these. They are the whole switch's."""
     counts = Counter(tuple(_of_memory(settings).items()) for settings in ports.values() if _of_memory(settings))
     if not counts:
@@ -78,11 +78,11 @@ def _memory(ports: Mapping[Ends, Settings]) -> dict[str, Value]:
     return {key: settings[key] for key in _of_memory(settings)}
 
 
-def _of_memory(settings: Settings) -> dict[str, object]:
+def _of_memory(settings: PortSettings) -> dict[str, object]:
     return {key: settings[key].value for key in ("memory", "memory_alpha") if key in settings}
 
 
-def _shared(ports: Mapping[Ends, Settings]) -> list[str]:
+def _shared(ports: Mapping[Ends, PortSettings]) -> list[str]:
     """Sentences on ports whose part of the memory is not that of most ports, where no port pauses."""
     usual = {key: value.value for key, value in _memory(ports).items()}
     if not usual or any("xoff" in settings for settings in ports.values()):
@@ -96,11 +96,11 @@ def _shared(ports: Mapping[Ends, Settings]) -> list[str]:
     ]
 
 
-def _plain(settings: Settings) -> tuple[tuple[str, object], ...]:
+def _plain(settings: PortSettings) -> tuple[tuple[str, object], ...]:
     return tuple(sorted((key, value.value) for key, value in settings.items()))
 
 
-def _changes(table: str, settings: Settings, around: Settings) -> dict[str, Value]:
+def _changes(table: str, settings: PortSettings, around: PortSettings) -> dict[str, Value]:
     """A table with what differs from the table around it. The memory and its alpha are the whole switch's."""
     found = {
         f"{table}.{key}": value

@@ -211,14 +211,14 @@ def _line(key: str, value: Value) -> str:
 def retold(made: Draft, error: ConfigError) -> ConfigError:
     """An error of the core about the written files, with the place in the user's files."""
     lines = toml(made).split("\n")
-    told = []
+    sentences = []
     for text in str(error).split("\n"):
         found = re.fullmatch(r"([a-z]+\.(?:toml|csv)):(\d+): (.*)", text)
         number = int(found[2]) if found else 0
         if found and found[1] == FILE and "  # " in lines[number - 1]:
-            told.append(f"{lines[number - 1].rpartition('  # ')[2]}: {found[3]}")
+            sentences.append(f"{lines[number - 1].rpartition('  # ')[2]}: {found[3]}")
         elif found and number >= _HEAD and (place := made.places.get(found[1])):
-            told.append(f"{place(number - _HEAD)}: {found[3]}")
+            sentences.append(f"{place(number - _HEAD)}: {found[3]}")
         else:
-            told.append(text)
-    return ConfigError("\n".join(told))
+            sentences.append(text)
+    return ConfigError("\n".join(sentences))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from shortflow.errors import ConfigError
 from shortflow.imports.documents import Place, read_json
 from shortflow.imports.files import File
-from shortflow.imports.networks import few, plain_name
+from shortflow.imports.networks import cable_delay, few, plain_name
 from shortflow.imports.parts import Format, Link, Network, Node, Options, Part, Ports, Value
 from shortflow.imports.rates import written
 from shortflow.imports.sonic_pfc import FlowControl, flow_control, reference, referred
@@ -46,7 +46,6 @@ _READ = (
 )
 _LIMITS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 _TABLE = re.compile(r'"(PORT|WRED_PROFILE|BUFFER_PROFILE|BUFFER_POOL)"\s*:\s*\{')
-_NS_PER_METRE = 5
 _OVER = "queue.weight=1+queue.gentle=false+queue.spread=false+queue.drop_not_ect=false"
 SCHEMES = (f"dctcp over red+{_OVER}", "dcqcn+queue.min=auto+queue.drop_not_ect=false")
 """WRED on the queue as it is: each packet marked by itself, all from the maximum threshold on, and no ACK dropped."""
@@ -360,7 +359,7 @@ def _metres(length: Place) -> float:
 
 
 def _delay(metres: float) -> str:
-    return f"{metres * _NS_PER_METRE * 1000:.0f}ps" if metres else ""
+    return cable_delay(metres) if metres else ""
 
 
 def _say_queue(config: _Config, queue: int) -> None:

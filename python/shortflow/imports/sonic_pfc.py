@@ -13,8 +13,7 @@ from shortflow.imports.networks import few
 from shortflow.imports.parts import Value
 from shortflow.quantities import counted
 
-Settings = dict[str, Value]
-KEYS = ("xoff", "xoff_alpha", "xon", "headroom")
+_Settings = dict[str, Value]
 COMPUTED = "NULL"
 """Profile of a priority group whose headroom the switch computes."""
 
@@ -23,7 +22,7 @@ COMPUTED = "NULL"
 class FlowControl:
     """Flow control of ports for one queue, and sentences on what it leaves out."""
 
-    by_port: dict[str, Settings] = field(default_factory=dict)
+    by_port: dict[str, _Settings] = field(default_factory=dict)
     """Keys of `[switch]` by port."""
     profiles: dict[str, str] = field(default_factory=dict)
     """Profile of the priority group of these ports."""
@@ -105,7 +104,7 @@ def _groups(root: Place, of_port: Place | None, queue: int) -> list[int]:
     return [int(text) for text in texts if text.isdigit()]
 
 
-def _settings(root: Place, named: Place, found: FlowControl, reasons: dict[str, None]) -> Settings:
+def _settings(root: Place, named: Place, found: FlowControl, reasons: dict[str, None]) -> _Settings:
     """Keys of `[switch]` of the profile that a value names; none if the file does not say its thresholds."""
     name = reference(named)
     if name == COMPUTED:
@@ -141,7 +140,7 @@ def _settings(root: Place, named: Place, found: FlowControl, reasons: dict[str, 
     return settings
 
 
-def _threshold(profile: Place, pool: Place) -> Settings:
+def _threshold(profile: Place, pool: Place) -> _Settings:
     static, dynamic = profile.at("static_th"), profile.at("dynamic_th")
     if static:
         return {"xoff": Value(f"{static.number('a number of bytes', 1):.0f}B", static.origin)}
@@ -155,7 +154,7 @@ def _threshold(profile: Place, pool: Place) -> Settings:
     }
 
 
-def _computed(root: Place, found: FlowControl, reasons: dict[str, None]) -> Settings:
+def _computed(root: Place, found: FlowControl, reasons: dict[str, None]) -> _Settings:
     """Settings of a group whose profile the switch computes from rate and cable, as the scenario's headroom is."""
     defaults = next(root.each("DEFAULT_LOSSLESS_BUFFER_PARAMETER"), None)
     exponent = defaults.at("default_dynamic_th") if defaults else None

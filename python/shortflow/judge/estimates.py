@@ -33,11 +33,11 @@ _UNSEEN = 3
 """Rule of three: an event unseen in n seeds occurs at most 3 times in n others, with 95 % confidence."""
 _WIDER = 1.2
 """Allowances that widen an interval by this factor or more are reported."""
-_TOLD = 0.01
+_REPORTED = 0.01
 """Allowances up to this share of the ratio are not reported."""
 _TIES = 0.2
 """Share of equal pairs from which few seeds make the difference."""
-_FAR = 10_000
+FAR = 10_000
 """Most further seeds to suggest."""
 
 Interval = tuple[float, float]
@@ -185,7 +185,9 @@ def paired_difference(
     wide, allowance = math.hypot(plain, _UNSEEN * seed / n), _UNSEEN * late / n
     low, high = _around(ratio, wide, allowance) if ratio else (0.0, math.hypot(wide, allowance))
     few, event = None, max(late, seed)
-    if few_pairs or (math.hypot(plain, _UNSEEN * event / n) > _WIDER * plain and _UNSEEN * event / n > _TOLD * ratio):
+    if few_pairs or (
+        math.hypot(plain, _UNSEEN * event / n) > _WIDER * plain and _UNSEEN * event / n > _REPORTED * ratio
+    ):
         few = FewEvents(event / n, 1 - (1 - CONFIDENCE) ** (1 / n), _more_seeds(event, plain, n))
     return Estimate(ratio - 1.0, (low - 1.0, high - 1.0), n, allowance=_UNSEEN * event / n, few_events=few)
 
@@ -211,7 +213,7 @@ def _more_seeds(event: float, half: float, n: int) -> int | None:
         return None
     deviation = half * math.sqrt(n) / student(n)
     wanted = (_UNSEEN * event / (2 * deviation)) ** 2 / (_WIDER**2 - 1)
-    return max(math.ceil(wanted) - n, 1) if wanted <= _FAR else None
+    return max(math.ceil(wanted) - n, 1) if wanted <= FAR else None
 
 
 def over_seeds(values: Sequence[float]) -> Estimate:

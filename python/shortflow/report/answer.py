@@ -113,12 +113,12 @@ class Ranking:
         if len(self.study.points) < 2 or len(self.study.schemes) < 2:
             return []
         groups = [group for metric in self.metrics for group in self._groups(metric)]
-        told = [line for group in groups if len(self._where(group)) > _LONGEST_PLACE for line in group]
+        unnamed = [line for group in groups if len(self._where(group)) > _LONGEST_PLACE for line in group]
         found = []
         for point in self.study.points[:_MOST_POINTS]:
             here = "; ".join(
                 f"{phrase(line.metric)}: {outcome_clause(line)}{self._factors([line])}"
-                for line in told
+                for line in unnamed
                 if line.at == point.label
             )
             found += [f"{point.place}: {here}."] if here else []

@@ -118,8 +118,8 @@ def few_events_of(difference: Estimate, metric: str, between: str) -> str:
     if few is None or few.move < _LEAST_MOVE or low > 0 or high < 0:
         return ""
     wanted = few.seeds if difference.n >= ESTIMABLE else None
-    told = f" About {counted(wanted, 'more seed')} would make this allowance small." if wanted else ""
+    advice = f" About {counted(wanted, 'more seed')} would make this allowance small." if wanted else ""
     return (
         f"The interval of the difference in {metric} {between} allows for rare events, such as timeouts, that few or "
-        f"no seeds had.{told}"
+        f"no seeds had.{advice}"
     )

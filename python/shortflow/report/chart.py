@@ -21,7 +21,7 @@ Spec = dict[str, Any]
 """A Vega-Lite specification, or a part of one."""
 Row = Mapping[str, Any]
 """A row of a chart's data: values by field."""
-Condition = str | Spec
+Predicate = str | Spec
 """An expression, or a predicate on a field."""
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -159,7 +159,7 @@ def _packed(values: list[Any]) -> Any:
 
 
 def view(
-    title: str, description: str, layers: Sequence[Spec], *, where: Sequence[Condition] = (), height: int = 260
+    title: str, description: str, layers: Sequence[Spec], *, where: Sequence[Predicate] = (), height: int = 260
 ) -> Spec:
     """A panel of layers on the rows that conditions select, of the schemes shown."""
     return {
@@ -171,7 +171,7 @@ def view(
     }
 
 
-def mark(kind: str, encoding: Spec, *, where: Sequence[Condition] = (), **look: Any) -> Spec:
+def mark(kind: str, encoding: Spec, *, where: Sequence[Predicate] = (), **look: Any) -> Spec:
     """A layer."""
     filters = {"transform": [{"filter": each} for each in where]} if where else {}
     return {**filters, "mark": {"type": kind, **look}, "encoding": encoding}

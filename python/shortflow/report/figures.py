@@ -61,8 +61,8 @@ def ranked(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
         found = [{**row, "rank": order.index(row)} for row in found]
         panels.append(marks.ranked_marks(found, metric, label, study.schemes, at=study.x_name or ""))
         rows += found
-    told = "The answer says which orders the seeds decide."
-    caption = f"Mean over the seeds with its 95 % interval, the best on top. {told}{_bounds(rows)}"
+    pointer = "The answer says which orders the seeds decide."
+    caption = f"Mean over the seeds with its 95 % interval, the best on top. {pointer}{_bounds(rows)}"
     return Chart("ranking", "Schemes by mean", caption, rows, panels, study.schemes, shown_first(study))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from shortflow.metrics.catalogue import Metric
 from shortflow.report.chart import (
-    Condition,
+    Predicate,
     Row,
     Spec,
     by_scheme,
@@ -113,7 +113,7 @@ def over(
     metric: str = "",
     ends_at: Sequence[float] = (),
     one_point: bool = False,
-    where: Sequence[Condition] = (),
+    where: Sequence[Predicate] = (),
 ) -> Spec:
     """Lines over a number or a word, with intervals; panels beside one another have the axis of all their values."""
     look = by_scheme(schemes)
@@ -216,7 +216,7 @@ def scatter(
     label: str,
     *,
     joined: str = "",
-    where: Condition = "",
+    where: Predicate = "",
 ) -> Spec:
     """A mark for each row, with a label of its own; those of one name are joined in the order of x."""
     look = by_scheme(schemes)

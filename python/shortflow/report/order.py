@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from shortflow.judge.best import Best, beside
-from shortflow.judge.estimates import DECISIVE, ESTIMABLE, Estimate, student
+from shortflow.judge.estimates import DECISIVE, ESTIMABLE, FAR, Estimate, student
 from shortflow.judge.verdicts import Verdict, true_interval, verdict_of
 from shortflow.metrics.catalogue import MEAN_FCT, SIZE_MEAN_FCT, Metric, MetricValue
 from shortflow.metrics.data import RunData, Times, mean
@@ -21,8 +21,6 @@ from shortflow.result import as_measured
 from shortflow.results import Results
 
 _PLACES = {Verdict.AGREES: "tie", Verdict.UNDECIDED: "open", Verdict.DIFFERS: "worse"}
-_FAR = 10_000
-"""Most further seeds to suggest."""
 
 
 @dataclass(frozen=True)
@@ -188,8 +186,8 @@ def _more_seeds(found: Estimate, half: float, among: int, margin: float) -> int 
     if found.n < ESTIMABLE or found.few_events or margin <= 0:
         return None
     scatter = half * math.sqrt(found.n) / student(found.n, among)
-    aim, further = math.log1p(margin), range(1, _FAR + 1)
+    aim, further = math.log1p(margin), range(1, FAR + 1)
     settled = bisect.bisect_left(
         further, True, key=lambda more: student(found.n + more, among) * scatter / math.sqrt(found.n + more) <= aim
     )
-    return further[settled] if settled < _FAR else None
+    return further[settled] if settled < FAR else None

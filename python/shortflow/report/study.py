@@ -13,7 +13,7 @@ from shortflow.result import Result, with_distances
 from shortflow.results import Results
 from shortflow.transport import OWN
 
-Place = tuple[tuple[str, str], ...]
+_Place = tuple[tuple[str, str], ...]
 """Keys with their values."""
 
 
@@ -71,7 +71,7 @@ def _study(name: str, results: Sequence[Result], superseded: Sequence[Result]) -
     return Results(done, name, title, keys=keys, ideal_names=ideal_here, superseded=superseded)
 
 
-def _places(results: Sequence[Result]) -> tuple[list[str], dict[Place, list[Result]]]:
+def _places(results: Sequence[Result]) -> tuple[list[str], dict[_Place, list[Result]]]:
     """Settings that vary in the scenario or within a scheme, and the runs by those that their scheme leaves open."""
     of_scenario = store.frames.varying(result.provenance["scenario_settings"] for result in results)
     own: dict[str, set[str]] = {}
@@ -80,7 +80,7 @@ def _places(results: Sequence[Result]) -> tuple[list[str], dict[Place, list[Resu
         own.setdefault(result.scheme, {*of_scenario}).update(opened)
     runs_of = ([each.provenance["scheme_settings"] for each in results if each.scheme == scheme] for scheme in own)
     keys = list(dict.fromkeys([*of_scenario, *(key for runs in runs_of for key in store.frames.varying(runs))]))
-    places: dict[Place, list[Result]] = {}
+    places: dict[_Place, list[Result]] = {}
     for result in results:
         settings = [*result.provenance["scenario_settings"], *result.provenance["scheme_settings"]]
         values = {each["key"]: each["value"] for each in settings}
@@ -90,7 +90,7 @@ def _places(results: Sequence[Result]) -> tuple[list[str], dict[Place, list[Resu
     return [*map(short_name, keys)], places
 
 
-def _parts(place: Place, kinds: Iterable[tuple[str, ...]]) -> Iterator[Place]:
+def _parts(place: _Place, kinds: Iterable[tuple[str, ...]]) -> Iterator[_Place]:
     """Values of the place for each combination of keys that it has."""
     values = dict(place)
     for kind in kinds:
@@ -98,7 +98,7 @@ def _parts(place: Place, kinds: Iterable[tuple[str, ...]]) -> Iterator[Place]:
             yield tuple((key, values[key]) for key in kind)
 
 
-def _ascending(places: Sequence[Place]) -> list[Place]:
+def _ascending(places: Sequence[_Place]) -> list[_Place]:
     """Points in ascending order, numbers before words."""
     keys = dict.fromkeys(key for place in places for key, _ in place)
     rows = [tuple(dict(place).get(key, store.frames.UNSET) for key in keys) for place in places]
@@ -117,7 +117,7 @@ def by_value(study: Results, scheme: str) -> Results | None:
     matter = [each for each in kept if _matters(each, runs)]
     if not matter:
         return None
-    found: dict[Place, dict[tuple[Place, int], Result]] = {}
+    found: dict[_Place, dict[tuple[_Place, int], Result]] = {}
     for run in runs:
         rest = _rest(run, kept)
         value = tuple((each.key, run.at[each.key]) for each in matter)
@@ -137,13 +137,13 @@ def without_effect(study: Results) -> list[Dimension]:
 
 def _matters(dimension: Dimension, runs: Iterable[Result]) -> bool:
     """True if a setting changes runs that are otherwise alike, or their metrics."""
-    alike: dict[tuple[Place, int], set[tuple[str, str]]] = {}
+    alike: dict[tuple[_Place, int], set[tuple[str, str]]] = {}
     for run in runs:
         alike.setdefault((_rest(run, [dimension]), run.seed), set()).add((run.digest, str(run.metrics)))
     return any(len(found) > 1 for found in alike.values())
 
 
-def _rest(run: Result, kept: Sequence[Dimension]) -> Place:
+def _rest(run: Result, kept: Sequence[Dimension]) -> _Place:
     """Values of a run's other settings."""
     keys = {key for each in kept for key in (each.key, *each.in_step)}
     return tuple((key, value) for key, value in run.at.items() if key not in keys)

@@ -102,7 +102,7 @@ def main_blocks(comparison: Results, metrics: Sequence[Metric], more: str = "") 
 def _beside(study: Results, metrics: Sequence[Metric]) -> list[Metric]:
     """Mean FCTs and goodputs of several classes, the mean queue, and losses that are not all zero.
 
-    Unfinished flows are told by point; those of a single point are in the answer.
+    Unfinished flows are counted by point; those of a single point are in the answer.
     """
     means, goodputs, runs = metrics_of(study, MEAN_FCT), metrics_of(study, GOODPUT), [*study.runs, *study.ideal]
     losses = metrics_of(study, *_LOSSES, *([UNFINISHED_OF_ALL] if study.x_name else []))
@@ -147,9 +147,9 @@ def _of_points(
             columns.append(_factors(metric, rows, baseline))
     keys = [key for each in study.dimensions for key in (each.key, *each.in_step)]
     first = [not i or point is not rows[i - 1][0] for i, (point, _) in enumerate(rows)]  # rows may be sorted by name
-    told = [point.settings if name or is_first else {} for (point, _), is_first in zip(rows, first, strict=True)]
+    stated = [point.settings if name or is_first else {} for (point, _), is_first in zip(rows, first, strict=True)]
     idle = {key for each in without_effect(study) for key in (each.key, *each.in_step)}
-    lead = [Column(key + "\n(no effect)" * (key in idle), [at.get(key, "") for at in told]) for key in keys]
+    lead = [Column(key + "\n(no effect)" * (key in idle), [at.get(key, "") for at in stated]) for key in keys]
     return Section(heading, [*lead, Column("scheme", [scheme for _, scheme in rows])], columns, name=name)
 
 

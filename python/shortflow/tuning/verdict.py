@@ -100,8 +100,8 @@ def verdict(tuning: Tuning, check: Check, number: int) -> VerdictInWords:
             for each in check.left_out
         ),
     ]
-    seeds, told = len(check.trials[number].seeds), "; ".join(part.words for part in parts)
-    words = f"{check.scenario}, {seeds} fresh seeds: {told}. {_few_events(tuning, check, number)}".rstrip()
+    seeds, clauses = len(check.trials[number].seeds), "; ".join(part.words for part in parts)
+    words = f"{check.scenario}, {seeds} fresh seeds: {clauses}. {_few_events(tuning, check, number)}".rstrip()
     return VerdictInWords(_joint(parts), words)
 
 

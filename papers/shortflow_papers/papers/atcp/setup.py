@@ -166,7 +166,7 @@ def in_time(band: Band, deadline_s: float, flow_class: str = "") -> lab.Measure:
     )
 
 
-def over_tcp(metric: lab.Metric, study: str = "") -> lab.Quantity:
+def over_tcp(metric: lab.MetricOrMeasure, study: str = "") -> lab.Quantity:
     """Paired relative difference of ATCP from TCP."""
     return lab.change("atcp", "tcp", metric, study)
 

@@ -72,7 +72,7 @@ def small_segments(result: Result) -> float:
     return float((later - 5 - 1) / later)
 
 
-def first(scheme: str, metric: lab.Metric, above: float, study: str = "alone") -> lab.Quantity:
+def first(scheme: str, metric: lab.MetricOrMeasure, above: float, study: str = "alone") -> lab.Quantity:
     """Smallest number of workers with the mean of a metric above a limit; 0 if none."""
 
     def smallest(data: lab.Data) -> float:
@@ -228,7 +228,7 @@ bulk = of_flows("throughput of the 10 MB", pl.col("size_bytes") * 8 / pl.col("fc
 """Mean over the rounds."""
 
 
-def _more(metric: lab.Metric, *schemes: str, workers: lab.Selection) -> lab.Quantity:
+def _more(metric: lab.MetricOrMeasure, *schemes: str, workers: lab.SelectedValues) -> lab.Quantity:
     """Difference of a metric with and without the 10 MB flow."""
     return lab.difference(*(lab.level(schemes, metric, study) for study in BOTH)).at(workers=workers)
 

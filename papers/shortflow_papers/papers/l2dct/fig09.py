@@ -35,7 +35,7 @@ def _draws(key: str) -> list[lab.Curves]:
     ]
 
 
-def _trend(metric: lab.Metric, key: str) -> lab.Quantity:
+def _trend(metric: lab.MetricOrMeasure, key: str) -> lab.Quantity:
     return lab.level("l2dct", metric).over(key).trend()
 
 

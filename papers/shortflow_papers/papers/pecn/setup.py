@@ -97,12 +97,12 @@ def fct_over(result: Result, column: str, factor: float, name: str) -> lab.Line:
     return lab.Line(name, x, y, lower_bound=flows["censored"].to_list())
 
 
-def afct(schemes: lab.Names, others: lab.Names) -> lab.Quantity:
+def afct(schemes: lab.OneOrMore, others: lab.OneOrMore) -> lab.Quantity:
     """Paired relative difference in mean FCT at every number of connections."""
     return lab.change(schemes, others, AFCT).over("flows")
 
 
-def best(scheme: str, others: lab.Names = BASELINES, least: float = 0) -> lab.ClaimCondition:
+def best(scheme: str, others: lab.OneOrMore = BASELINES, least: float = 0) -> lab.ClaimCondition:
     """A scheme's mean FCT is below the others', at every number of connections from `least` on."""
     return afct(scheme, others).at(flows=lab.Every(least) if least else lab.Every()).below()
 

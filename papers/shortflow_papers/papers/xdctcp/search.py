@@ -111,7 +111,7 @@ def _triplet(studies: Mapping[str, str]) -> lab.Quantity:
     return _of_best("triplet with the least delay", studies, "g", "ns")
 
 
-def _corner(metric: lab.Metric) -> lab.Quantity:
+def _corner(metric: lab.MetricOrMeasure) -> lab.Quantity:
     """A metric with the paper's factors over its value with DCTCP's factors."""
     at = lab.level("xdctcp", metric)
     corners = (at.at(transport__ns=0.3, transport__nl=1.0), at.at(transport__ns=0.5, transport__nl=0.5))
