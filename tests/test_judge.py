@@ -39,6 +39,8 @@ def test_the_interval_of_a_positive_quantity_by_hand() -> None:
     found = estimates.estimate([1.0, 3.0], estimates.Support.POSITIVE)
     assert found.value == 2.0
     assert found.ci95 == pytest.approx((2 / 574.27, 2 * 574.27), rel=1e-4)
+    tenth = estimates.estimate([0.1, 0.3], estimates.Support.POSITIVE)
+    assert tenth.ci95 == pytest.approx((0.2 / 574.27, 0.2 * 574.27), rel=1e-4)
 
 
 def test_an_interval_is_cut_where_values_end() -> None:
@@ -48,6 +50,16 @@ def test_an_interval_is_cut_where_values_end() -> None:
     )
     assert estimates.estimate([0.3, 0.9], estimates.Support.SHARE).ci95 == (0.0, 1.0)
     assert estimates.estimate([0.0, 0.0], estimates.Support.POSITIVE).ci95 == (0.0, 0.0)
+    assert estimates.estimate([-1.0, -3.0]).ci95 == pytest.approx((-2 - 12.7062, -2 + 12.7062), rel=1e-5)
+
+
+def test_an_allowance_adds_in_squares_to_chance() -> None:
+    # Half of Student's interval is 12.7062; three events of 4 in two seeds are 6.
+    found = estimates.estimate([1.0, 3.0], estimates.Support.REAL, 4.0)
+    half = math.hypot(12.7062047, 6.0)
+    assert found == estimates.Estimate(2.0, (pytest.approx(2 - half), pytest.approx(2 + half)), 2, allowance=6.0)
+    found = estimates.estimate([1.0, 3.0], estimates.Support.POSITIVE, 4.0)
+    assert (found.n, found.allowance) == (2, 6.0)
 
 
 @pytest.mark.parametrize("support", estimates.Support)
@@ -173,22 +185,24 @@ def test_no_relative_difference_to_nothing() -> None:
     assert estimates.paired_difference([1.0, 2.0], [0.0, 0.0]) is None
     found = sure(estimates.paired_difference([0.0, 2.0], [0.0, 4.0]))
     assert found.value == -0.5
+    assert estimates.paired_difference([3.0], [4.0]) == estimates.Estimate(-0.25, None, 1)
 
 
 @pytest.mark.parametrize(("values", "baseline"), [([], []), ([1.0], [1.0, 2.0])])
 def test_pairs_need_both_sides(values: list[float], baseline: list[float]) -> None:
-    with pytest.raises(ValueError, match="same seeds"):
+    with pytest.raises(ValueError, match="^a paired difference needs the same seeds, at least one, on both sides$"):
         estimates.paired_difference(values, baseline)
 
 
 def test_an_estimate_needs_a_value() -> None:
-    with pytest.raises(TooLittle, match="an estimate needs at least one value"):
+    with pytest.raises(TooLittle, match="^an estimate needs at least one value$"):
         estimates.estimate([])
 
 
 def test_extremes_stand_for_an_interval_where_a_seed_is_infinite() -> None:
     assert estimates.over_seeds([1.0, 2.0, 3.0]) == estimates.estimate([1.0, 2.0, 3.0])
     assert estimates.over_seeds([math.inf, 1.0, 3.0, 2.0]) == Estimate(2.0, (1.0, math.inf), 4)
+    assert estimates.over_seeds([math.inf, 1.0, 3.0, 2.0, 5.0]) == Estimate(3.0, (1.0, math.inf), 5)
     assert estimates.over_seeds([math.inf, math.inf]) == Estimate(math.inf, None, 2)
     assert math.isnan(estimates.over_seeds([math.nan, math.inf]).value)
 
@@ -210,13 +224,18 @@ def test_an_estimate_as_plain_data() -> None:
         "Estimate(0.333333, ci95=(0.25, 0.666667), n=3, upper_bound=True)"
     )
     assert repr(Estimate(1.0, None, 1)) == "Estimate(1, ci95=None, n=1)"
+    both = Estimate(1.0, None, 1, lower_bound=True, upper_bound=True)
+    assert repr(both) == "Estimate(1, ci95=None, n=1, lower_bound=True, upper_bound=True)"
 
 
 def test_signed_values_keep_their_interval() -> None:
     # Ratio 2, residuals 0 and 0 but for the sign: the interval is that of Student, not of a logarithm.
     found = sure(estimates.paired_difference([-1.0, 3.0], [1.0, 1.0]))
-    assert found.value == 0.0
+    assert (found.value, found.n) == (0.0, 2)
     assert found.ci95 == pytest.approx((-12.7062 * 2, 12.7062 * 2), rel=1e-5)
+    # Means 3 and 1, so residuals 3 + 3 and 3 - 9: their deviation is 6 times the root of 2, over that root and 1.
+    found = sure(estimates.paired_difference([3.0, 3.0], [-1.0, 3.0]))
+    assert found.ci95 == pytest.approx((2 - 12.7062 * 6, 2 + 12.7062 * 6), rel=1e-5)
 
 
 def test_of_several_differences_each_has_a_wider_interval() -> None:
@@ -245,6 +264,7 @@ def test_of_several_differences_each_has_a_wider_interval() -> None:
 )
 def test_the_truth_lies_beyond_a_bound(estimate: Estimate | None, decides: bool, interval: tuple[float, float]) -> None:
     assert true_interval(estimate, one_seed_decides=decides) == interval
+    assert decides or true_interval(estimate) == interval
 
 
 AGREES, DIRECTION, DIFFERS, UNDECIDED = Verdict.AGREES, Verdict.DIRECTION, Verdict.DIFFERS, Verdict.UNDECIDED
@@ -321,6 +341,8 @@ def test_the_best_in_a_users_words(verdicts: Sequence[Verdict], leaders: list[st
         (-0.01, (-0.04, -0.005), False, AGREES),  # a tie comes before a winner
         (0.3, (0.2, 0.4), True, DIFFERS),
         (0.3, (0.2, 0.4), False, UNDECIDED),
+        (-0.3, (-0.4, -0.2), True, UNDECIDED),
+        (-0.9, (-1.0, -0.5), False, DIFFERS),
         (-1.0, (-1.0, -1.0), False, DIFFERS),
         (0.01, (0.0, math.inf), True, UNDECIDED),
     ],

@@ -52,7 +52,7 @@ def beside(lead: Estimate, more_is_better: bool, ties: tuple[float, float]) -> V
     """
     ends = true_interval(lead)
     worse = verdict_of(ends, (-math.inf, 0.0) if more_is_better else (0.0, math.inf)) is Verdict.DIFFERS
-    if ends[0] > -1 and ends[1] < math.inf:
+    if ends[0] > -1:
         near, within = map(math.log1p, ties)
         inside = verdict_of((math.log1p(ends[0]), math.log1p(ends[1])), (-within, within))
         if inside is Verdict.AGREES and abs(math.log1p(lead.value)) <= near:

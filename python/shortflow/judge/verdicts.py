@@ -74,8 +74,9 @@ def joint(found: Iterable[Possible]) -> Possible:
     every = list(found)
     if not every:
         return Possible.of(Verdict.UNTESTED)
-    worst, best = (min(side, key=_RANKED.index) for side in zip(*every, strict=True))
-    return Possible(worst, best)
+    return Possible(
+        min((each.worst for each in every), key=_RANKED.index), min((each.best for each in every), key=_RANKED.index)
+    )
 
 
 def spanning(found: Iterable[Possible]) -> Possible:
