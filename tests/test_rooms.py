@@ -29,6 +29,7 @@ SHARED = {
     "Value": "a value of a key: of a study's grid, and of another tool's file, with its place",
     "number": "a number in words, and a field's of another tool's text",
     "numbers": "columns and names of other tools' files",
+    "Row": "a row of a chart's data, and of a table of sizes",
     "Grid": "values of keys, and fields of another tool's text",
 }
 """Public names of several modules, each with the reason."""

@@ -18,7 +18,7 @@ from shortflow_papers.papers.pecn.setup import SWITCH as PECN_SWITCH
 from shortflow_papers.papers.pecn.setup import TCP as PECN_TCP
 from shortflow_papers.papers.pecn.setup import TREE as PECN_TREE
 
-Tables = dict[str, Any]
+_Tables = dict[str, Any]
 Level = float | int
 
 LOADS = (0.3, 0.6, 0.8)
@@ -36,8 +36,8 @@ class Workload:
     """Source, and our additions."""
     levels: tuple[Level, ...]
     """Loads, as a share of the receivers' links, or numbers of simultaneous senders."""
-    tables: Callable[[Level, Scale], Tables]
-    """Tables of the scenario."""
+    tables: Callable[[Level, Scale], _Tables]
+    """_Tables of the scenario."""
 
     @property
     def group(self) -> str:
@@ -57,7 +57,7 @@ class Workload:
         return f"{level:.0%}".replace("%", " %") if isinstance(level, float) else f"{level} at once"
 
 
-def _l2dct(load: Level, scale: Scale) -> Tables:
+def _l2dct(load: Level, scale: Scale) -> _Tables:
     tables = shipped("l2dct-benchmark")
     long, short = tables["traffic"]
     return {
@@ -71,7 +71,7 @@ def _l2dct(load: Level, scale: Scale) -> Tables:
     }
 
 
-def _xdctcp(load: Level, scale: Scale) -> Tables:
+def _xdctcp(load: Level, scale: Scale) -> _Tables:
     tables = shipped("xdctcp-star")
     query, short, long = tables["traffic"]
     ends = {"kind": "poisson", "class": "short", "to": 8, "connections": "persistent"}
@@ -90,9 +90,9 @@ def _xdctcp(load: Level, scale: Scale) -> Tables:
     }
 
 
-def _pecn(answers: Level, scale: Scale) -> Tables:
+def _pecn(answers: Level, scale: Scale) -> _Tables:
     rounds = _at(scale, quick=4, full=20)
-    incast: Tables = {"kind": "incast", "flows": answers, "from": "0-18", "to": 19, "at": "300ms", "jitter": "10us"}
+    incast: _Tables = {"kind": "incast", "flows": answers, "from": "0-18", "to": 19, "at": "300ms", "jitter": "10us"}
     incast |= {"repeat": rounds, "every": "300ms", "sizes": _uniform("2KB", "50KB")}
     return {
         **{"duration": f"{300 * (rounds + 1)}ms", "warmup": "100ms", "drain": "10s"},
@@ -104,7 +104,7 @@ def _pecn(answers: Level, scale: Scale) -> Tables:
     }
 
 
-def _atcp(load: Level, scale: Scale) -> Tables:
+def _atcp(load: Level, scale: Scale) -> _Tables:
     answers = {"kind": "arrivals", "pattern": "many-to-one", "from": "1-39", "to": 0, "interarrival": INTERARRIVAL}
     # Mean sizes 21.5 KB and 2.15 MB, with equal numbers of flows.
     short, long = load * 0.0099, load * 0.9901
@@ -121,7 +121,7 @@ def _atcp(load: Level, scale: Scale) -> Tables:
     }
 
 
-def _fast(answers: Level, scale: Scale) -> Tables:
+def _fast(answers: Level, scale: Scale) -> _Tables:
     tables = shipped("two-tier-incast")
     (incast,) = tables["traffic"]
     rounds = _at(scale, quick=5, full=100)
@@ -151,7 +151,7 @@ class Published:
     QUICK_MAX = "3MB"
     """Largest flow at the quick scale."""
 
-    def tables(self, load: Level, scale: Scale) -> Tables:
+    def tables(self, load: Level, scale: Scale) -> _Tables:
         """Eight hosts on a 10 Gbps switch, with all-to-all traffic."""
         quick = scale is Scale.QUICK
         share = self.quick_short_bytes if quick else self.short_bytes

@@ -15,8 +15,6 @@ from shortflow.imports.shares import Row, cumulative, ends_like_shares, is_densi
 from shortflow.imports.sizes import Heading, in_bytes
 from shortflow.lazy import pl
 
-_NEAR = 0.01
-"""A sum of shares is 1 within this."""
 _NS2 = 3
 """Columns of ns-2's form: size, a constant, share."""
 _PER_CENT = 100.0
