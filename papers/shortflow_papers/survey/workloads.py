@@ -37,7 +37,7 @@ class Workload:
     levels: tuple[Level, ...]
     """Loads, as a share of the receivers' links, or numbers of simultaneous senders."""
     tables: Callable[[Level, Scale], _Tables]
-    """_Tables of the scenario."""
+    """Tables of the scenario."""
 
     @property
     def group(self) -> str:
