@@ -309,6 +309,15 @@ mutants: | require ## Break the code in one place after the other; list what no 
 	@test -x $(TOOLS)/bin/cargo-mutants || $(call install,cargo-mutants,27.1.0)
 	@PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" nice $(PYTHON) tools/mutants.py $(AREAS) --shard $(SHARD)
 
+# ROOMS of python/shortflow, as tools/mutants_python.py lists them with their tests.
+ROOMS ?= judge
+
+.PHONY: mutants-python
+mutants-python: setup ## Break rooms of the Python package in one place after the other. Goes on where it was stopped.
+	@$(BIN)/python -c 'import mutmut.mutation' 2>/dev/null \
+		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check mutmut==3.8.1
+	@nice $(BIN)/python tools/mutants_python.py $(ROOMS)
+
 # Coverage-guided for TIME seconds a target, then EXAMPLES of each kind of damage to stored results.
 TIME ?= 60
 SEED ?= 1
