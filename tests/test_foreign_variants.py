@@ -29,6 +29,7 @@ def flows_of(made: Path) -> list[tuple[object, ...]]:
         gzip.compress(FLOWS.encode()),
         FLOWS.encode("utf-16"),
     ],
+    ids=["crlf", "tabs", "comment", "gzip", "utf-16"],  # compressed bytes hold the time, and so would an id of them
 )
 def test_a_file_is_the_same_however_it_is_written(tmp_path: Path, text: bytes) -> None:
     plain = sf.import_files(hpcc(tmp_path), out=tmp_path / "plain")
