@@ -211,6 +211,15 @@ def test_errors_name_the_place(path: tuple[str, ...], to: Any, said: str, tmp_pa
     assert str(error.value).startswith(f"{tmp_path}/config_db.json:")
 
 
+def test_the_summary_names_the_probability_that_a_profile_leaves_to_the_switch(
+    shortflow: Command, tmp_path: Path
+) -> None:
+    config = changed("WRED_PROFILE", "SLOW", "green_drop_probability", to=None)
+    file(tmp_path, config)
+    said = shortflow("import", "config_db.json", "--out", "made", "--json").document
+    assert any(each.startswith("switch.mark_probability = 1: ") and "SAI" in each for each in said["assumed"])
+
+
 def test_marks_begin_at_the_byte_of_the_profile(tmp_path: Path) -> None:
     """Three senders of ten packets of 1,500 bytes each to one port of their own rate.
 

@@ -292,7 +292,7 @@ def _wred(profile: Place | None) -> dict[str, Value]:
     return {
         "mark_above": Value(f"{max(low, 1):.0f}B", least.origin),
         "mark_all_above": Value(f"{max(high, 1):.0f}B", most.origin),
-        "mark_probability": Value(percent / 100, said),
+        "mark_probability": Value(percent / 100, said, is_assumed=share is None),
     }
 
 
