@@ -41,6 +41,7 @@ FORMS: dict[str, str | bytes] = {
     "thousands with commas": "0;0\n10,000;0.15\n20,000;0.2\n200,000;0.6\n30,000,000;1\n",
     "thousands with commas and per cent": "0;0\n10,000;15\n20,000;20\n200,000;60\n30,000,000;100\n",
     "thousands in quotes": 'bytes,cdf\n0,0\n"10,000",0.15\n"20,000",0.2\n"200,000",0.6\n"30,000,000",1\n',
+    "both points and decimal commas": "0;0\n10.000,0;0,15\n20.000,0;0,2\n200.000,0;0,6\n30.000.000,0;1\n",
     "decimal commas in quotes": 'bytes,cdf\n0,0\n10000,"0,15"\n20000,"0,2"\n200000,"0,6"\n30000000,"1,0"\n',
     "thousands with blanks": "0;0\n10 000;0,15\n20\u00a0000;0,2\n200\u202f000;0,6\n30 000 000;1,0\n",
     "thousands with apostrophes": "0;0\n10'000;0.15\n20'000;0.2\n200'000;0.6\n30'000'000;1\n",
@@ -118,6 +119,43 @@ def test_what_a_file_does_not_say_is_asked(tmp_path: Path, text: str, message: s
     with pytest.raises(ConfigError) as error:
         described(path, None)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("comment", "unit"),
+    [
+        ("flow sizes in MB", 1e6),
+        ("sizes in MB; rates in bits per second", 1e6),
+        ("sizes in MB of flows in a rack", 1e6),
+        ("flow size in MB, and cdf", 1e6),
+        ("link rate in bits per second", 1),
+        ("rates in Mbits/s", 1),
+        ("Gbits/sec", 1),
+        ("throughput in megabytes per second", 1),
+        ("64-bits counters", 1),
+        ("buffer in KB", 1),
+        ("buffer size (KB): 100", 1),
+        ("queue_limit_KB=100", 1),
+        ("load 0.5, K=65 packets", 1),
+        ("Flow sizes in bytes (1 KB = 1000 B)", 1),
+    ],
+)
+def test_a_comment_has_the_unit_of_sizes_where_it_speaks_of_sizes(tmp_path: Path, comment: str, unit: float) -> None:
+    path = tmp_path / "sizes.txt"
+    path.write_text(f"# {comment}\n{rows(unit=unit)}")
+    assert described(path, None)[1].mean == pytest.approx(LINES[0])
+
+
+@pytest.mark.parametrize(
+    "comment", ["The paper gives sizes in KB; here they are in bytes.", "sizes in KB\n# converted to bytes"]
+)
+def test_comments_with_two_units_are_asked(shortflow: Command, tmp_path: Path, comment: str) -> None:
+    path = tmp_path / "sizes.txt"
+    path.write_text(f"# {comment}\n{rows()}")
+    said = shortflow("list", "sizes", "sizes.txt", code=ExitCode.WRONG_INPUT).stderr
+    assert "expected one unit: comments say KB and bytes. Choose one with --unit" in " ".join(said.split())
+    assert described(path, "B")[1].mean == pytest.approx(LINES[0])
+    assert described(path, "KB")[1].mean == pytest.approx(LINES[0] * 1000)
 
 
 @given(

@@ -14,7 +14,7 @@ _CERTAIN = (";", "|", "\t")
 _WRAPPERS = "\"'[](){} \t"
 """Signs around fields, as in lists of a program."""
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?%?")
-_THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _MILLIONS = re.compile(r"\d{1,3}(?:\.\d{3}){2,}")
 _GROUPS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 """Thousands between commas, unless another field of the file has a decimal comma."""
@@ -101,6 +101,7 @@ def _grid(file: File, several: Sequence[tuple[int, str]]) -> Grid:
     with_comma = [field for field in fields if "," in field]
     has_comma = any(_DECIMAL_COMMA.fullmatch(field) and not _GROUPS.fullmatch(field) for field in with_comma)
     has_comma |= any(_MILLIONS.fullmatch(field) for field in fields)
+    has_comma |= any(_THOUSANDS.fullmatch(field) for field in with_comma)
     if with_comma or has_comma:
         plain = _with_point if has_comma else _without_commas
         rows = [(number, [plain(field) for field in row]) for number, row in rows]
@@ -159,9 +160,8 @@ def _bare(part: str) -> str:
 
 
 def _with_point(field: str) -> str:
-    if _THOUSANDS.fullmatch(field):
-        return field.replace(".", "")
-    return field.replace(",", ".") if _DECIMAL_COMMA.fullmatch(field) else field
+    plain = field.replace(".", "") if _THOUSANDS.fullmatch(field) else field
+    return plain.replace(",", ".") if _DECIMAL_COMMA.fullmatch(plain) else plain
 
 
 def _without_commas(field: str) -> str:

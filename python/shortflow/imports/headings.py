@@ -88,6 +88,18 @@ _OTHERS = re.compile(
     r"ports?|sport|dport|sp|dp|buffer|pps|flags|proto|protocol|ttl|mtu|seq|ack|drops?|marks?)(_|$)"
 )
 """Words of quantities that are no flow sizes, or of columns that say nothing about sizes."""
+_CLAUSES = re.compile(r"[;,.:](?=\s|$)|\b(?:and|und|et|y)\b")
+_SETTINGS = re.compile(
+    r"(^|_)(buffers?|memory|links?|speeds?|capacity|thresholds?|limits?|counters?|windows|queues|headers?|"
+    r"(packet|pkt|segment)s?_sizes?)(_|$)"
+)
+"""Words of settings, of which comments tell."""
+_OTHER_SIZES = re.compile(r"(buffer|queue|window|packet|pkt|segment|memory|header|mss|mtu)s?_sizes?")
+_SIZE_WORD = re.compile(r"size|groesse|grosse|taille|tamano|volum")
+_JOINING = {"in", "of", "on", "and", "for", "with", "from", "is", "are"}
+"""Words that neither begin nor end a heading."""
+_SETTING = re.compile(r"=\s*\d|^[\d.]+[,;]?$")
+"""A number in a comment, which headings do not have."""
 
 
 def plain_heading(name: str) -> str:
@@ -144,6 +156,17 @@ def _is_clear(names: Sequence[str]) -> bool:
     return not {"", GENERIC, INDEX}.intersection(known) and known.count(SIZE) < 2
 
 
+def clauses_on_sizes(comment: str) -> list[str]:
+    """The clauses of a comment without those on other quantities, such as `buffer size in KB` or `rates in Mbit`."""
+    return [clause for clause in _CLAUSES.split(comment) if _is_on_sizes(clause)]
+
+
+def _is_on_sizes(clause: str) -> bool:
+    words = plain_heading(re.sub(r"\W+", " ", clause).strip())
+    others = _OTHERS.search(words) or _SETTINGS.search(words)
+    return not others or bool(_SIZE_WORD.search(_OTHER_SIZES.sub("", words)))
+
+
 def grouped(words: Sequence[str], width: int) -> Sequence[str]:
     """Headings of `width` columns whose words blanks divide, such as `flow size (KB) cdf`.
 
@@ -154,7 +177,10 @@ def grouped(words: Sequence[str], width: int) -> Sequence[str]:
     found = []
     for ends in itertools.combinations(range(1, len(words)), width - 1):
         parts = [" ".join(words[a:b]) for a, b in itertools.pairwise((0, *ends, len(words)))]
-        if _is_clear(parts):
+        ends_well = not _JOINING.intersection(
+            word.lower() for part in parts for word in (part.split()[0], part.split()[-1])
+        )
+        if ends_well and _is_clear(parts):
             found.append(parts)
     meanings = {tuple(map(meaning, parts)) for parts in found}
     return found[-1] if len(meanings) == 1 else words  # of `size KB cdf` the last has the unit beside the size
@@ -164,6 +190,8 @@ def commented(remarks: Sequence[tuple[int, str]], width: int, separator: str) ->
     """Line and headings of `width` columns in the last comment that has them, such as `# fct cdf`; 0 without one."""
     for line, text in reversed(remarks):
         words = text.lstrip("#/%; ").split(separator or None)
+        if any(_SETTING.search(word) for word in words):
+            continue
         names = [name.strip() for name in words] if separator else grouped(words, width)
         if len(names) == width > 1 and _is_clear(names):
             return line, names

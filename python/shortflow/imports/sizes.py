@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from shortflow.errors import ConfigError
 from shortflow.imports import columns
 from shortflow.imports.files import MOST, File
-from shortflow.imports.headings import BYTES, plain_heading
+from shortflow.imports.headings import BYTES, clauses_on_sizes, plain_heading
 from shortflow.imports.units import SEGMENT, Unit, bytes_per_unit, of_name, of_remark, of_text
 from shortflow.lazy import pl
 
@@ -79,7 +79,7 @@ def _usual(
     file: File, bare: "pl.DataFrame", heading: Heading, given: str | None, column: str, *, is_ns2: bool
 ) -> tuple[float, str]:
     """Bytes per unit of the sizes without one, and how it is known."""
-    if stated := _stated(file, heading):
+    if stated := _stated(file, heading, given):
         line, text, unit, where = stated
         factor = _agreed(file, line, text, unit, given)
         if factor == 1 and not given:
@@ -112,12 +112,26 @@ def _usual(
     return 1.0, "sizes in bytes"
 
 
-def _stated(file: File, heading: Heading) -> tuple[int, str, Unit, str] | None:
-    """Line, text and unit of the heading or of the first comment that names one; None without any."""
+def _stated(file: File, heading: Heading, given: str | None) -> tuple[int, str, Unit, str] | None:
+    """Line, text and unit of the heading or of the comments; None without any.
+
+    A `ConfigError` names comments with several units, unless one of them is given.
+    """
     if unit := heading.unit:
         return heading.line, heading.name, unit, "header"
-    found = ((line, text, of_remark(text)) for line, text in file.remarks())
-    return next(((line, text, unit, "comment") for line, text, unit in found if unit), None)
+    found = [
+        (line, text, unit, "comment")
+        for line, text in file.remarks()
+        for clause in clauses_on_sizes(text)
+        for unit in of_remark(clause)
+    ]
+    if len({unit.size for _, _, unit, _ in found}) > 1:
+        if given and (same := [each for each in found if each[2].size == bytes_per_unit(given)]):
+            return same[0]
+        line, text, *_ = found[-1]
+        several = " and ".join(dict.fromkeys(unit.name for _, _, unit, _ in found))
+        raise file.wrong(line, "unit of sizes", text, f"one unit: comments say {several}. Choose one with --unit")
+    return found[0] if found else None
 
 
 def _agreed(file: File, line: int, text: str, unit: Unit, given: str | None) -> float:

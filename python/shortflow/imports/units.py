@@ -17,6 +17,9 @@ _IN_TEXT = re.compile(rf"(?<![a-z\d])(?<!\d[ -])(?:{_DATA})(?![a-z]|/s)", re.IGN
 """A unit in a header or comment, but neither an amount such as `1 MB` nor a rate such as `Mb/s`."""
 _WORD = re.compile(r"(byte|octet)|(bits?\b)", re.IGNORECASE)
 """Bytes or bits as part of a name, such as `totbytes`."""
+_RATE = re.compile(rf"(?i)\b{_DATA}\s*(?:/\s*|per )s(?:ec(?:onds?)?)?\b")
+_AMOUNT = re.compile(r"(?i)\d[ -]?(?:bits?|packets?|pkts?|segments?|pakete|paquets?|paquetes?)\b")
+_WORDS = re.compile(r"\b(b|bit|[kmg]o)\b(?![)\]])")
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ def _unit(found: re.Match[str]) -> Unit:
 
 def of_name(text: str) -> Unit | None:
     """The unit that a header or comment names; None if it names none, or several."""
-    said = [each for each in _IN_TEXT.finditer(text) if each[2].lower() != "o" or _is_octet(text, each)]
+    said = _said(text)
     words = {"bits" if each[2] else "bytes" for each in _WORD.finditer(text)}
     packets = _PACKETS.search(text)
     if packets:
@@ -79,6 +82,10 @@ def of_name(text: str) -> Unit | None:
     if units:
         return units[0]
     return of_text(next(iter(words))) if words else None
+
+
+def _said(text: str) -> list[re.Match[str]]:
+    return [each for each in _IN_TEXT.finditer(text) if each[2].lower() != "o" or _is_octet(text, each)]
 
 
 def _is_octet(text: str, found: re.Match[str]) -> bool:
@@ -114,6 +121,15 @@ def seconds_per_unit(unit: str) -> float:
     return found.factor
 
 
-def of_remark(text: str) -> Unit | None:
-    """The unit that a comment names. The letter b, the word bit and the French `go` are none: sentences have them."""
-    return of_name(re.sub(r"\b(b|bit|[kmg]o)\b(?![)\]])", "", text))
+def of_remark(text: str) -> list[Unit]:
+    """The units that a clause of a comment names, which are several in `KB in the paper and bytes here`.
+
+    Rates and amounts such as `65 packets` are none. The letter b, the word bit and the French `go` are none either:
+    sentences have them.
+    """
+    plain = _WORDS.sub("", _AMOUNT.sub("", _RATE.sub("", text)))
+    several = {unit.size: unit for unit in map(_unit, _said(plain)) if unit.size}
+    if len(several) > 1 and not _PACKETS.search(plain):
+        return list(several.values())
+    only = of_name(plain)
+    return [only] if only else []
