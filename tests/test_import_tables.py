@@ -361,3 +361,41 @@ def test_scenarios_and_lists_name_columns_that_are_left_out(shortflow: Command, 
     poisson = {"kind": "poisson", "pattern": "all-to-all", "sizes": {"kind": "cdf", "file": "x"}, "load": 0.5}
     assert "Left out: Column fct:" in sf.load(star([poisson], 4), directory=tmp_path).traffic_notes()[0]
     assert "Left out: Column fct:" in shortflow("list", "sizes", "x").stdout
+
+
+@pytest.mark.parametrize(
+    ("comment", "seconds"),
+    [
+        ("times in us, sizes in bytes", 1e-6),
+        ("unit of time: ms", 1e-3),
+        ("start times are in nanoseconds", 1e-9),
+        ("Timestamps in seconds since the epoch", 1),
+        ("start (µs)", 1e-6),
+        ("flow completion times in ms are elsewhere", 1),
+        ("duration of the capture: 500 ms; bins of 1 us", 1),
+    ],
+)
+def test_a_comment_has_the_unit_of_starts(tmp_path: Path, comment: str, seconds: float) -> None:
+    made = import_text(tmp_path, f"# {comment}\n{TRACE}0,a,b,3000\n6,b,a,4000\n")
+    assert made.summary["span_s"] == pytest.approx(6 * seconds)
+
+
+@pytest.mark.parametrize(
+    ("text", "time", "message"),
+    [
+        ("# times in us\n", "ms", "expected ms, as --time says: this says us. Leave --time out, or correct the file"),
+        ("# times in us\n# start (ms)\n", None, "expected one unit: comments say us and ms. Choose one with --time"),
+    ],
+)
+def test_comments_on_times_that_contradict_are_refused(
+    tmp_path: Path, text: str, time: str | None, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        import_text(tmp_path, f"{text}{TRACE}0,a,b,3000\n6,b,a,4000\n", time=time)
+
+
+def test_deadlines_beside_starts_with_a_unit_in_a_comment_are_asked(tmp_path: Path) -> None:
+    rows = "start,src,dst,bytes,deadline\n0,a,b,3000,5\n6,b,a,4000,5\n"
+    with pytest.raises(ConfigError, match="or a heading deadline_us: the comment has one"):
+        import_text(tmp_path, f"# times in us\n{rows}")
+    assert import_text(tmp_path, f"# times in us\n{rows}", time="us").summary["span_s"] == pytest.approx(6e-6)

@@ -59,6 +59,12 @@ BYTES = ("ibyt", "obyt", "byt", "doctets")
 """Abbreviations whose unit is bytes."""
 
 _TIME_UNIT = re.compile(r"[ _(\[]+(ps|ns|us|ms|s|sec|seconds|sekunden|secondes|segundos)[)\]]*$")
+_TIMES = re.compile(
+    r"(?i)(?<!completion )(?<!finish )(?<!end )\b(?:(?:start|arrival)[ _]times?|times?|timestamps?|starts?|arrivals?)\b"
+    r"(?: (?:units?|are|is|given|of|flows?|starts?|the))*\s*[:=]?\s*(?:in\s+)?[(\[]?"
+    r"(ps|ns|us|µs|ms|s|(?:nano|micro|milli)?seconds?)\b"
+)
+"""Starts and their unit in a comment, but no completion times."""
 _SIZE_UNIT = re.compile(
     r"[ _(\[]+((in|en)_)?(([kmgt]i?|kilo|mega|giga|tera)?(b|bytes?|octets?|bits?)|[kmg]i?o|packets|pkts|pakete|paquets|"
     r"paquetes)[)\]]*$"
@@ -120,6 +126,18 @@ def unit_of_times(name: str) -> str | None:
     """The unit that the heading of times has behind it."""
     unit = _TIME_UNIT.search(plain_heading(name))
     return (unit[1] if unit[1] in ("ps", "ns", "us", "ms") else "s") if unit else None
+
+
+def unit_of_times_in(comment: str) -> str | None:
+    """The unit of starts that a comment names, as in `times in us` or `unit of time: ms`; None for another comment."""
+    found = _TIMES.search(comment)
+    if not found:
+        return None
+    word = found[1].lower()
+    prefixes = {"milli": "ms", "micro": "us", "nano": "ns", "µ": "us"}
+    return next(
+        (unit for prefix, unit in prefixes.items() if word.startswith(prefix)), word[:2] if len(word) == 2 else "s"
+    )
 
 
 def meaning(name: str) -> str:

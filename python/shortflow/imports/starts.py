@@ -7,7 +7,7 @@ import re
 
 from shortflow.imports import columns
 from shortflow.imports.files import File
-from shortflow.imports.headings import unit_of_times
+from shortflow.imports.headings import unit_of_times, unit_of_times_in
 from shortflow.imports.times import dates_since_first, since_first
 from shortflow.imports.units import seconds_per_unit
 from shortflow.lazy import pl
@@ -45,15 +45,33 @@ def starts(file: File, table: "pl.DataFrame", name: str, line: int, given: str |
     if given and named and seconds_per_unit(given) != seconds_per_unit(named):
         expected = f"{given}, as --time says: this says {named}. Leave --time out, or rename the column"
         raise file.wrong(line, "unit of starts", name, expected)
-    taken = given or named or "s"
-    how = "as the header says" if named else "as given" if given else "assumed; change it with --time"
-    if not given and not named:
+    commented = None if named else _of_comments(file, given)
+    taken = given or named or commented or "s"
+    how = "as the header says" if named else "as given" if given else "as the comment says"
+    if not given and not named and not commented:
+        how = "assumed; change it with --time"
         is_near = units.is_not_null() | ~(texts.cast(pl.Float64, strict=False) > _FAR).fill_null(False)
         columns.check(file, table, "start", is_near, "seconds, or the unit of starts: give --time ms, us or ns", name)
     has_units = ", and others have units" if units.is_not_null().any() else ""
     return _with_units(
         file, numbers, units.fill_null(taken), expected, name, f"starts are in {taken}, {how}{has_units}"
     )
+
+
+def _of_comments(file: File, given: str | None) -> str | None:
+    """The unit of starts that comments name. A `ConfigError` names another given one, or several if none is given."""
+    found = [(line, text, unit) for line, text in file.remarks() if (unit := unit_of_times_in(text))]
+    if not found:
+        return None
+    line, text, unit = found[-1]
+    several = dict.fromkeys(each for _, _, each in found)
+    if given and seconds_per_unit(given) not in map(seconds_per_unit, several):
+        expected = f"{given}, as --time says: this says {unit}. Leave --time out, or correct the file"
+        raise file.wrong(line, "unit of starts", text, expected)
+    if not given and len(several) > 1:
+        expected = f"one unit: comments say {' and '.join(several)}. Choose one with --time"
+        raise file.wrong(line, "unit of starts", text, expected)
+    return given or unit
 
 
 def _with_units(
@@ -82,15 +100,18 @@ def deadlines(
 ) -> "tuple[pl.Series, str]":
     """Deadlines as a trace has them, and the unit of numbers: of the heading, or the one given for times, or seconds.
 
-    A `ConfigError` asks for the unit if the heading of the starts, `of_start`, says one and that of deadlines none.
+    A `ConfigError` asks for the unit if the heading of the starts, `of_start`, or a comment says one and the heading of
+    deadlines none.
     """
     texts = table["deadline"].replace("", None)
     is_right = texts.is_null() | texts.str.contains(_TIME.pattern)
     columns.check(file, table, "deadline", is_right, "a time such as 0.005 or 5ms", name)
     has_unit = texts.is_null() | texts.str.contains("[A-Za-z]$")
-    named, other = unit_of_times(name), unit_of_times(of_start)
+    named, other, place = unit_of_times(name), unit_of_times(of_start), of_start
+    if other is None and given is None:
+        other, place = _of_comments(file, None), "the comment"
     if named is None and other not in (None, "s"):
-        expected = f"a unit, as in 5ms or a heading deadline_{other}: {of_start} has one"
+        expected = f"a unit, as in 5ms or a heading deadline_{other}: {place} has one"
         columns.check(file, table, "deadline", has_unit, expected, name)
     unit = named or given or "s"
     said = "deadlines have units" if has_unit.all() else f"deadlines without a unit are in {unit}"
