@@ -399,3 +399,16 @@ def test_deadlines_beside_starts_with_a_unit_in_a_comment_are_asked(tmp_path: Pa
     with pytest.raises(ConfigError, match="or a heading deadline_us: the comment has one"):
         import_text(tmp_path, f"# times in us\n{rows}")
     assert import_text(tmp_path, f"# times in us\n{rows}", time="us").summary["span_s"] == pytest.approx(6e-6)
+
+
+@pytest.mark.parametrize(
+    ("there", "back"),
+    [("bytes_sent", "bytes_received"), ("sent_bytes", "received_bytes"), ("Bytes Sent", "Bytes Received")],
+)
+def test_bytes_sent_and_received_are_flows_of_both_directions(tmp_path: Path, there: str, back: str) -> None:
+    made = import_text(tmp_path, f"start,src,dst,{there},{back}\n0,a,b,3000,70000\n")
+    flows = pl.read_csv(made.path.parent / "flows.csv", comment_prefix="#")
+    assert flows.select("source", "bytes", "class").sort("bytes").rows() == [
+        ("h0", 3000, "request"),
+        ("h1", 70000, "response"),
+    ]

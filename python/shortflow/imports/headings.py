@@ -44,16 +44,17 @@ FLOW: Mapping[str, Sequence[str]] = {
         *("bytes", "size", "size_bytes", "flow_size", "ibyt", "in_bytes", "octets", "doctets", "byt", "nbytes"),
         *("totbytes", "tot_bytes", "total_bytes", "bytes_total", "grosse", "groesse", "volumen", "datenmenge"),
         *("taille", "volume", "octetos", "tamano", "kbytes", "mbytes", "bits", "kbits", "srcbytes", "src_bytes"),
+        *("bytes_sent", "sent_bytes", "orig_bytes"),
     ),
 }
 """Headings of a trace in lower case without accents; German, French and Spanish ones after the English."""
 FURTHER: Mapping[str, Sequence[str]] = {
     "class": ("class",),
     "deadline": ("deadline",),
-    "back": ("obyt", "out_bytes", "dstbytes", "dst_bytes"),
+    "back": ("obyt", "out_bytes", "dstbytes", "dst_bytes", "bytes_received", "received_bytes", "resp_bytes"),
 }
-"""`back` has the bytes of the other direction, as bidirectional flows of nfdump and Argus have them."""
-ONE_WAY = ("ibyt", "in_bytes", "srcbytes", "src_bytes")
+"""`back` has the bytes of the other direction, as flows of nfdump, Argus, Zeek and firewalls have them."""
+ONE_WAY = ("ibyt", "in_bytes", "srcbytes", "src_bytes", "bytes_sent", "sent_bytes", "orig_bytes")
 PROTOCOLS = ("proto", "protocol", "pr", "prot", "l4_proto", "ip_proto", "protokoll", "protocole", "protocolo")
 BYTES = ("ibyt", "obyt", "byt", "doctets")
 """Abbreviations whose unit is bytes."""
