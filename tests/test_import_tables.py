@@ -394,6 +394,14 @@ def test_comments_on_times_that_contradict_are_refused(
         import_text(tmp_path, f"{text}{TRACE}0,a,b,3000\n6,b,a,4000\n", time=time)
 
 
+@pytest.mark.parametrize("comment", ["mean size in KB is 12755", "average size in MB = 1.7", "max size 5000 (KB)"])
+def test_the_unit_of_one_value_in_a_comment_is_not_that_of_the_column(tmp_path: Path, comment: str) -> None:
+    rows = f"# {comment}\n1000 0.5\n200000 1\n"
+    with pytest.raises(ConfigError, match=r":1: unit of sizes: .*; expected the unit of the column by --unit"):
+        import_text(tmp_path, rows)
+    assert "sizes in B, as given" in str(import_text(tmp_path, rows, unit="B").summary)
+
+
 def test_deadlines_beside_starts_with_a_unit_in_a_comment_are_asked(tmp_path: Path) -> None:
     rows = "start,src,dst,bytes,deadline\n0,a,b,3000,5\n6,b,a,4000,5\n"
     with pytest.raises(ConfigError, match="or a heading deadline_us: the comment has one"):

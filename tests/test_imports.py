@@ -219,7 +219,7 @@ def test_a_topology_of_simai(tmp_path: Path) -> None:
     (tmp_path / "topo").write_text(SIMAI)
     found = sf.import_files(tmp_path / "topo", out=tmp_path / "made")
     assert [found.summary[key] for key in ("hosts", "switches", "links")] == [4, 1, 4]
-    assert "2 NVSwitches with 4 links" in found.summary["left_out"][0]
+    assert "NVSwitches (2) and their 4 links:" in found.summary["left_out"][0]
 
 
 def test_hosts_with_several_links_keep_one_that_leads_on(tmp_path: Path) -> None:

@@ -103,6 +103,7 @@ _SETTINGS = re.compile(
 """Words of settings, of which comments tell."""
 _OTHER_SIZES = re.compile(r"(buffer|queue|window|packet|pkt|segment|memory|header|mss|mtu)s?_sizes?")
 _SIZE_WORD = re.compile(r"size|groesse|grosse|taille|tamano|volum")
+_STATISTIC = re.compile(r"(?i)\b(mean|average|avg|median|total|sum|largest|smallest|max(imum)?|min(imum)?)\b")
 _JOINING = {"in", "of", "on", "and", "for", "with", "from", "is", "are"}
 """Words that neither begin nor end a heading."""
 _SETTING = re.compile(r"=\s*\d|^[\d.]+[,;]?$")
@@ -178,6 +179,11 @@ def _is_clear(names: Sequence[str]) -> bool:
 def clauses_on_sizes(comment: str) -> list[str]:
     """The clauses of a comment without those on other quantities, such as `buffer size in KB` or `rates in Mbit`."""
     return [clause for clause in _CLAUSES.split(comment) if _is_on_sizes(clause)]
+
+
+def has_statistic(clause: str) -> bool:
+    """True for the value of a mean, a sum or an end, whose unit need not be that of the column."""
+    return bool(_STATISTIC.search(clause)) and any(each.isdigit() for each in clause)
 
 
 def _is_on_sizes(clause: str) -> bool:

@@ -102,8 +102,8 @@ def _without_nvswitches(links: list[Link], nvswitches: set[str], part: Part) -> 
     """Links of the network between servers: a host has one link here."""
     found = [link for link in links if link.a not in nvswitches and link.b not in nvswitches]
     part.left_out.append(
-        f"{len(nvswitches)} NVSwitches with {len(links) - len(found)} links: a host has one link, so flows within a "
-        "server take the network."
+        f"NVSwitches ({len(nvswitches)}) and their {counted(len(links) - len(found), 'link')}: a host has one link, so "
+        "flows within a server take the network."
     )
     return found
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from shortflow.errors import ConfigError
 from shortflow.imports import columns
 from shortflow.imports.files import MOST, File
-from shortflow.imports.headings import BYTES, clauses_on_sizes, plain_heading
+from shortflow.imports.headings import BYTES, clauses_on_sizes, has_statistic, plain_heading
 from shortflow.imports.units import SEGMENT, Unit, bytes_per_unit, of_name, of_remark, of_text
 from shortflow.lazy import pl
 
@@ -119,12 +119,16 @@ def _stated(file: File, heading: Heading, given: str | None) -> tuple[int, str, 
     """
     if unit := heading.unit:
         return heading.line, heading.name, unit, "header"
-    found = [
-        (line, text, unit, "comment")
-        for line, text in file.remarks()
-        for clause in clauses_on_sizes(text)
-        for unit in of_remark(clause)
-    ]
+    found = []
+    for line, text in file.remarks():
+        for clause in clauses_on_sizes(text):
+            units = of_remark(clause)
+            if units and has_statistic(clause):
+                if given:
+                    continue
+                expected = "the unit of the column by --unit, as a comment on one value may have another"
+                raise file.wrong(line, "unit of sizes", text, expected)
+            found += [(line, text, unit, "comment") for unit in units]
     if len({unit.size for _, _, unit, _ in found}) > 1:
         if given and (same := [each for each in found if each[2].size == bytes_per_unit(given)]):
             return same[0]
