@@ -26,7 +26,7 @@
 //! let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
 //! let flow = FlowView::blank(Instant::ZERO, Bytes::new(1460));
 //! law.on_ack(&mut window, &AckSample::of(flow, Bytes::new(2920)));
-//! assert_eq!(window.cwnd, 12.0); // slow start: two segments
+//! assert_eq!(window.cwnd, 11.0); // slow start adds a segment at most for each ACK (RFC 5681)
 //! # Ok::<(), shortflow_spec::ConfigError>(())
 //! ```
 
