@@ -77,7 +77,15 @@ def test_an_error_about_a_header_does_not_tell_the_file(kind: str, shortflow: Co
     )
     if kind in NAMED_BY:
         (tmp_path / "mine.toml").write_text(tomli_w.dumps(NAMED_BY[kind]))
-    for text in ("root:hunter2:1\nb:c\n", "hunter2,1\n2,3\n", "hunter2\n", '"hunter2\n'):
+    texts = (
+        "root:hunter2:1\nb:c\n",
+        "hunter2,1\n2,3\n",
+        "hunter2,x\n2,3\n4,5\n",
+        "hunter2\n2\n3\n",
+        "hunter2\n",
+        '"hunter2\n',
+    )
+    for text in texts:
         for name in ("it.csv", "it.xml"):
             (tmp_path / name).write_text(text)
         answer = shortflow(*arguments, code=2)

@@ -1,11 +1,12 @@
 """Tables of which no format knows the columns."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from shortflow.errors import ConfigError
 from shortflow.imports.delimited import grid, number
 from shortflow.imports.files import File
-from shortflow.imports.headings import meaning
+from shortflow.imports.headings import GENERIC, INDEX, meaning
 from shortflow.quantities import counted
 
 _KNOWN = (
@@ -29,10 +30,17 @@ def unclear(file: File) -> ConfigError | None:
         text = (found.separator or " ").join(found.rows[place])
         return file.wrong(found.lines[place], "row", text, f"{counted(width, 'field')}, as in the other rows")
     if found.names:
-        text = (found.separator or " ").join(found.header)
+        text = _shown(found.header, found.separator)
         return file.wrong(found.header_line, "header", text, f"columns of known names: {_KNOWN}")
-    text = (found.separator or " ").join(found.rows[0])
+    text = _shown(found.rows[0], found.separator)
     if found.width == 1:
         return file.wrong(found.lines[0], "row", text, "ten rows or more, or a first line with the header bytes")
     expected = f"a first line with the names of the {found.width} columns: {_KNOWN}"
     return file.wrong(found.lines[0], "row", text, f"{expected}. HPCC's flow.txt begins with its number of flows")
+
+
+def _shown(fields: Sequence[str], separator: str | None) -> str:
+    """A first line of numbers or with a known name. A scenario may name any file, so another line is not told."""
+    if None not in map(number, fields) or any(meaning(each) not in ("", GENERIC, INDEX) for each in fields):
+        return (separator or " ").join(fields)
+    return f"{counted(len(fields), 'field')} without a known name"
