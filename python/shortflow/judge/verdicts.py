@@ -1,7 +1,7 @@
 """Verdicts: the position of an estimate's interval relative to bands. Users have their own words for verdicts."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -71,21 +71,21 @@ def verdict_of(interval: Band, agrees: Band) -> Verdict:
 
 def joint(found: Iterable[Possible]) -> Possible:
     """Range of several verdicts that must all agree: untested without any."""
-    every = list(found)
-    if not every:
-        return Possible.of(Verdict.UNTESTED)
-    return Possible(
-        min((each.worst for each in every), key=_RANKED.index), min((each.best for each in every), key=_RANKED.index)
-    )
+    return _ranging(found, min)
 
 
 def spanning(found: Iterable[Possible]) -> Possible:
     """Range of one claim's verdicts under several assumptions, any of which may be true: untested without any."""
+    return _ranging(found, max)
+
+
+def _ranging(found: Iterable[Possible], best: Callable[..., Verdict]) -> Possible:
+    """The worst of all, and the lowest or highest of their best verdicts."""
     every = list(found)
     if not every:
         return Possible.of(Verdict.UNTESTED)
     return Possible(
-        min((each.worst for each in every), key=_RANKED.index), max((each.best for each in every), key=_RANKED.index)
+        min((each.worst for each in every), key=_RANKED.index), best((each.best for each in every), key=_RANKED.index)
     )
 
 
