@@ -185,7 +185,7 @@ BROKEN: list[tuple[str, str, Settings, Settings, list[str]]] = [
     ("window", "l2dct-benchmark", FAR, {"tcp.receive_window": "11pkt"}, ["goodput", "mean"]),
     ("stall", "dctcp-incast", BURSTS, STALLS, ["mean", "p99"]),
 ]
-"""What is broken, where, with which settings, and what is measured."""
+"""Cause, scenario, settings of the sound run, the broken ones, and the measured numbers."""
 SOUND: list[tuple[str, Settings, list[str]]] = [
     ("incast", {}, ["p99"]),
     ("l2dct-benchmark", SHORT, ["mean", "goodput"]),

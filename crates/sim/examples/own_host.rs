@@ -83,7 +83,7 @@ impl ReceiveEndpoint for Receiver {
     }
 }
 
-/// What is to come, in order of time.
+/// The arrival of a packet, or a timer.
 enum Event {
     Data(Packet),
     Ack(Packet),

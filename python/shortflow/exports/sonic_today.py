@@ -126,7 +126,7 @@ def all_settings(tables: Tables, table: str, switches: Switches) -> dict[str, st
 
 
 def meanings(values: Mapping[str, str], keys: Sequence[str], full_packet: int) -> tuple[object, ...]:
-    """What these keys mean: numbers in base units, or words. A key that is absent has its default."""
+    """Meanings of these keys: numbers in base units, or words. A key that is absent has its default."""
     return tuple(_meaning(values, key, full_packet) for key in keys)
 
 
