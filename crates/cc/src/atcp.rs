@@ -2,22 +2,23 @@
 //!
 //! | symbol | here |
 //! |---|---|
-//! | s | [`FlowView::sent`]: bytes sent so far, retransmissions not counted |
+//! | s | [`FlowView::sent`]: bytes sent so far, without retransmissions |
 //! | W(s) | [`Params::weight_at`] |
 //! | W_H, W_L | [`Params::w_high`], [`Params::w_low`] |
-//! | T1, T2, T | [`Params::t1`], [`Params::t2`]; equal by default, where they are T |
+//! | T1, T2, T | [`Params::t1`], [`Params::t2`]; both are T by default |
 //! | W′(s) | [`Middle`] |
 //! | adder | 1/cwnd, in [`crate::newreno::grow`] |
 //!
 //! Deviations:
-//! - D1: the paper does not say on which TCP it builds; here NewReno. Set `recovery=sack`. The choice matters:
-//!   weights 2 and 1, from five starts, settle at windows in the ratio 1.87 to 1.90 (mean 1.89) with NewReno,
-//!   and 1.94 to 2.03 (mean 2.01) with SACK. Theorem 1 says 2.
-//! - D2: §V-D says that the law can modify other AIMD senders; `base=dctcp` with `ecn=exact` decreases by
-//!   α/2 on marks. Without ECN the base makes no difference.
-//! - D3: "sent" is per flow, so each message on a persistent connection starts with W_H.
-//! - D4: W′(s) is left open; both forms named in §V-C run from W_H at T1 to W_L at T2.
-//! - D5: s has each byte once; the counter of §VI grows "when the socket sends data", retransmissions included.
+//! - D1: the paper does not name its base TCP; here it is NewReno. Set `recovery=sack` for SACK. The choice matters:
+//!   flows of weights 2 and 1, from five starts, settle at windows in the ratio 1.87 to 1.90 (mean 1.89) with
+//!   NewReno, and 1.94 to 2.03 (mean 2.01) with SACK. Theorem 1 gives 2.
+//! - D2: §V-D says that the mechanism can modify other AIMD senders. With `base=dctcp` and `ecn=exact`, a mark
+//!   decreases the window by α/2. Without ECN, `base` has no effect.
+//! - D3: s counts the bytes of one flow, so each message on a persistent connection starts with W_H.
+//! - D4: the paper leaves W′(s) open. Both forms that §V-C names are offered; they run from W_H at T1 to W_L at T2.
+//! - D5: s counts each byte once. The counter of §VI grows "when the socket sends data", which includes
+//!   retransmissions.
 
 use crate::{ByMarks, Common, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
 use shortflow_spec::{keys, words};
@@ -35,11 +36,11 @@ pub const INFO: TransportInfo = TransportInfo {
 };
 
 words! {
-    /// The form of W′(s) between T1 and T2.
+    /// Form of W′(s) between T1 and T2.
     pub enum Middle {
         /// A straight line.
         Linear = "linear",
-        /// Equal ratios for equal steps.
+        /// An exponential: equal steps of s divide the weight by equal factors.
         Exponential = "exponential",
     }
 }
@@ -47,9 +48,9 @@ words! {
 words! {
     /// Response to a mark.
     pub enum Base {
-        /// Halves, as a loss does.
+        /// Halves the window, as a loss does.
         Tcp = "tcp",
-        /// Decreases by half of α.
+        /// Decreases the window by α/2.
         Dctcp = "dctcp",
     }
 }
@@ -83,7 +84,7 @@ keys! {
 }
 
 impl Params {
-    /// The weight of a flow that has sent `s` bytes (§V-C, the general form).
+    /// Weight of a flow that has sent `s` bytes (§V-C, the general form).
     #[inline]
     pub fn weight_at(&self, s: Bytes) -> f64 {
         if s <= self.t1 {

@@ -10,13 +10,13 @@
 //! | α_cubic | [`Params::alpha`] |
 //!
 //! Deviations:
-//! - D1: slow start is RFC 5681's; HyStart++ (§4.10, a SHOULD) and the spurious-loss rules (§4.9) are
-//!   left out.
-//! - D2: ECN-Echo reduces cwnd, a loss FlightSize (§4.6 prefers FlightSize and allows both). The ECN
-//!   factor is β_cubic; RFC 8511 suggests 0.85: set `beta_ecn`.
-//! - D3: t also runs while the application or the receive window limits the sender (§5.8); the target
-//!   of at most 1.5 cwnd bounds what that adds.
-//! - D4: where W_est overtakes W_cubic, cwnd never falls to it (§4.3 sets cwnd to W_est).
+//! - D1: slow start follows RFC 5681. HyStart++ (§4.10, a SHOULD) and the rules for spurious losses (§4.9) are left
+//!   out.
+//! - D2: ECN-Echo reduces cwnd, a loss reduces FlightSize (§4.6 prefers FlightSize and allows both). The ECN factor
+//!   is β_cubic; RFC 8511 suggests 0.85: set `beta_ecn`.
+//! - D3: t also runs while the application or the receive window limits the sender (§5.8). The limit of 1.5 cwnd on
+//!   the target bounds the effect.
+//! - D4: if W_est overtakes W_cubic, cwnd never decreases to W_est. §4.3 sets cwnd to W_est.
 
 use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
@@ -52,8 +52,8 @@ keys! {
 }
 
 impl Params {
-    /// α_cubic (§4.3): with this step, a sawtooth that keeps β has the mean of one that keeps a half
-    /// and adds one segment.
+    /// α_cubic (§4.3). With this step, a sawtooth that keeps β of the window has the mean of Reno's, which keeps a
+    /// half and adds one segment per round trip.
     pub fn alpha(&self) -> f64 {
         3.0 * (1.0 - self.beta) / (1.0 + self.beta)
     }
@@ -82,8 +82,8 @@ impl Cubic {
         self.params.c * from_plateau * from_plateau * from_plateau + self.w_max
     }
 
-    /// Congestion avoidance begins with a window of `cwnd`. Above W_max, as after a timeout, the
-    /// plateau is here (§4.8).
+    /// Starts congestion avoidance with a window of `cwnd`. If cwnd is at or above W_max, as after a timeout, the
+    /// plateau is at cwnd (§4.8).
     fn begin_epoch(&mut self, cwnd: f64, now: Instant) -> Instant {
         if self.w_max > cwnd {
             self.k = libm::cbrt((self.w_max - cwnd) / self.params.c); // Figure 2
@@ -112,7 +112,7 @@ impl Cubic {
         }
     }
 
-    /// Sets the state of the next epoch after a congestion event (§4.6, §4.7).
+    /// Stores the window of a congestion event for the next epoch (§4.6, §4.7).
     fn remember(&mut self, cwnd: f64) {
         self.epoch = None;
         self.cwnd_prior = cwnd;
@@ -135,7 +135,8 @@ impl CongestionControl for Cubic {
     }
 
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
-        // A flight above the window was out before a mark of the same window of data, which has been remembered.
+        // // A flight above the window was sent before a mark of the same window of data. The mark has already been
+        // stored.
         let is_new = cause != Cause::FastRetransmit || flow.flight_segments() <= window.cwnd;
         if is_new {
             self.remember(window.cwnd);
@@ -149,7 +150,7 @@ impl CongestionControl for Cubic {
             Cause::Timeout => {
                 on_loss(window, cause, flow);
                 window.ssthresh = (flow.flight_segments() * self.params.beta).max(2.0);
-                self.w_max = 0.0; // §4.8: the next epoch starts on its plateau
+                self.w_max = 0.0; // §4.8: the next epoch starts on the plateau
             }
         }
     }
@@ -162,7 +163,7 @@ mod tests {
     use proptest::prelude::*;
     use shortflow_units::{Bytes, Span};
 
-    /// A law that has just lost at a window of 100, and its window of 70.
+    /// A law after a loss at a window of 100 segments, and its window of 70.
     fn after_a_loss(params: Params) -> (Cubic, Window) {
         let mut law = Cubic::new(params);
         let mut window = Window { cwnd: 100.0, ssthresh: f64::INFINITY };
@@ -187,8 +188,8 @@ mod tests {
         }
     }
 
-    /// RFC 3168 §6.1.2: a mark at a window of 100 and a loss of the same window of data are one event. W_max stays 100, where
-    /// the loss alone would take 70 * 1.7 / 2 = 59.5 for the plateau.
+    /// RFC 3168 §6.1.2: a mark at a window of 100 and a loss of the same window of data are one event. W_max stays
+    /// 100. Without this rule, the loss would set W_max to 70 * 1.7 / 2 = 59.5.
     #[test]
     fn a_mark_and_a_loss_of_one_window_are_remembered_once() {
         let mut law = Cubic::new(Params::default());
@@ -198,8 +199,8 @@ mod tests {
         assert_eq!((window.cwnd, law.w_max, law.cwnd_prior), (70.0, 100.0, 100.0));
     }
 
-    /// A round trip of 100 ms makes W_cubic the larger: one ACK at t moves cwnd by
-    /// (W_cubic(t + RTT) − cwnd)/cwnd, and by at most one half.
+    /// With a round trip of 100 ms, W_cubic exceeds W_est. One ACK at t adds (W_cubic(t + RTT) − cwnd)/cwnd to cwnd,
+    /// and at most one half.
     #[test]
     fn each_ack_moves_towards_the_window_of_the_next_round_trip() {
         let (mut law, mut window) = after_a_loss(Params::default());
@@ -214,8 +215,8 @@ mod tests {
         close(window.cwnd, before + 0.5);
     }
 
-    /// 300 µs after the loss the curve is flat: W_est grows by α_cubic = 0.529 per round trip, and by
-    /// 1 once it has reached the window of the loss.
+    /// With a round trip of 300 µs, W_cubic stays flat. W_est grows by α_cubic = 0.529 per round trip, and by 1 after
+    /// it has reached the window of the loss.
     #[test]
     fn at_data_centre_round_trips_the_window_is_that_of_tcp() {
         let (mut law, mut window) = after_a_loss(Params::default());
@@ -235,8 +236,8 @@ mod tests {
         assert!(window.cwnd < 70.001);
     }
 
-    /// §4.3: W_est grows by α_cubic for each segment acknowledged, and by 1 from the window of the last loss on:
-    /// here 2/70 for an ACK of two segments.
+    /// §4.3: an ACK adds α_cubic/cwnd to W_est for each acknowledged segment, and 1/cwnd from the window of the last
+    /// loss on: 2/70 for an ACK of two segments at 70.
     #[test]
     fn the_window_of_tcp_grows_by_segments_acknowledged() {
         for (cwnd_prior, alpha) in [(100.0, Params::default().alpha()), (70.0, 1.0)] {
@@ -248,7 +249,7 @@ mod tests {
         }
     }
 
-    /// §4.3: only a W_est above W_cubic leads. Both are 64 here, so the ACK moves the window towards W_cubic one
+    /// §4.3: W_est decides only above W_cubic. Both are 64 here, so the ACK moves the window towards W_cubic one
     /// second later, 64.4.
     #[test]
     fn where_both_windows_meet_the_curve_leads() {
@@ -260,7 +261,7 @@ mod tests {
         close(window.cwnd, 64.0 + 0.4 / 64.0);
     }
 
-    /// §4.7: a second loss at the old maximum is no sign of a newcomer.
+    /// §4.7: a loss below the old maximum is the sign of a new flow; a second loss at the old maximum is not.
     #[test]
     fn a_loss_at_the_old_maximum_keeps_the_plateau() {
         let (mut law, mut window) = after_a_loss(Params::default());
@@ -269,7 +270,7 @@ mod tests {
         assert_eq!(law.w_max, 100.0);
     }
 
-    /// A loss at 100 and the next at 80: W_max is 80 × 1.7 / 2 = 68, or 80 without fast convergence.
+    /// After losses at 100 and at 80, W_max is 80 × 1.7 / 2 = 68, or 80 without fast convergence.
     #[test]
     fn fast_convergence_lowers_the_plateau() {
         for (fast_convergence, w_max) in [(true, 68.0), (false, 80.0)] {
@@ -303,7 +304,7 @@ mod tests {
     }
 
     proptest! {
-        /// Without congestion no ACK shrinks the window or more than adds one half to it.
+        /// Without congestion, no ACK decreases the window or adds more than one segment.
         #[test]
         fn growth_is_bounded(cwnd in 2.0f64..1e4, millis in prop::collection::vec(0u64..100, 1..100)) {
             let mut law = Cubic::new(Params::default());

@@ -11,11 +11,12 @@
 //! | p | computed at each decrease: α^d |
 //!
 //! Deviations:
-//! - D1: after the deadline d = 1, as if there were none (the paper has no such flows: their senders
-//!   give up). Set `expired`, for example to 2.
-//! - D2: α starts at 1 and cwnd keeps two segments, as in [`crate::dctcp`].
-//! - D3: d is evaluated only when the window decreases, with the present W.
-//! - D4: an ACK that completes the flow leaves B = 0, with no rate to need: d = 1.
+//! - D1: after the deadline d = 1, as for a flow without a deadline. The paper does not define d here: its senders
+//!   give up at the deadline. Set `expired`, for example to 2.
+//! - D2: α starts at 1, and a mark leaves at least two segments, as in [`crate::dctcp`].
+//! - D3: d is computed only at a decrease, from the current W.
+//! - D4: d = 1 at the ACK that completes the flow: B = 0, and no rate is needed. d = 1 also before the first RTT
+//!   sample.
 
 use crate::{ByMarks, Common, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
 use shortflow_spec::keys;
@@ -32,7 +33,7 @@ pub const INFO: TransportInfo = TransportInfo {
     fills_link: true,
 };
 
-/// Mean of a sawtooth between W/2 and W, over W.
+/// Mean of a sawtooth between W/2 and W, divided by W.
 const MEAN_OF_SAWTOOTH: f64 = 0.75;
 
 keys! {
@@ -55,7 +56,7 @@ keys! {
 }
 
 impl Params {
-    /// The deadline imminence factor, d = T_c / D within the clip (§3.2).
+    /// The deadline imminence factor d = T_c / D, clipped (§3.2).
     pub fn imminence(&self, cwnd: f64, flow: &FlowView) -> f64 {
         let Some(deadline) = flow.deadline.filter(|_| flow.remaining != Bytes::MAX) else { return 1.0 };
         if deadline <= flow.now {
@@ -91,7 +92,7 @@ mod tests {
     use crate::sample::tests::{flow, left};
     use shortflow_units::Instant;
 
-    /// `segments` to go, and `micros` until the deadline; a round trip is 300 µs.
+    /// A flow with `segments` to go and `micros` until its deadline; the round-trip time is 300 µs.
     fn due(segments: u64, micros: u64) -> FlowView {
         let deadline = Some(Instant::ZERO + Span::from_micros(micros));
         FlowView { remaining: Bytes::new(segments * 1460), deadline, ..flow(10) }
@@ -102,8 +103,8 @@ mod tests {
         left(&mut law, 40.0, Cause::EcnEcho, flow).cwnd
     }
 
-    /// 300 segments at a mean window of 30 need ten round trips: d is 1 with ten left, 2 with five,
-    /// whatever the time is now.
+    /// 300 segments at a mean window of 30 need ten round trips. d is 1 with ten round trips left and 2 with five, at
+    /// any time of the run.
     #[test]
     fn imminence_is_the_time_needed_over_the_time_left() {
         let params = Params { clip_low: 0.0, clip_high: 1e9, ..Params::default() };
@@ -116,7 +117,7 @@ mod tests {
         }
     }
 
-    /// Between a half and two, and 1 at the ACK that completes a flow.
+    /// d stays between 0.5 and 2, and is 1 at the ACK that completes a flow.
     #[test]
     fn imminence_is_clipped() {
         for (segments, micros, d) in [(300, 300, 2.0), (300, 300_000, 0.5), (0, 300, 1.0)] {
@@ -124,7 +125,7 @@ mod tests {
         }
     }
 
-    /// α = 1/4: p is 1/16 near the deadline, 1/4 on time, 1/2 far ahead; the decrease is half of it.
+    /// α = 1/4: p = α^d is 1/16 near the deadline, 1/4 on time, and 1/2 far ahead of it. A mark takes half of p.
     #[test]
     fn near_the_deadline_a_mark_cuts_less() {
         for (micros, left) in [(300, 38.75), (3_000, 35.0), (300_000, 30.0)] {

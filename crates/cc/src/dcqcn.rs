@@ -1,6 +1,7 @@
-//! DCQCN — Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, §3.1, §5: the reaction point,
-//! which sets the rate of a sender without a window. With [`Params::decrease_timer`] it is the variant of the HPCC authors
-//! (alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc, "Mellanox's version of DCQCN"), which SimAI runs too.
+//! DCQCN — Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, §3.1, §5: the reaction
+//! point, which sets the rate of a sender without a window. With [`Params::decrease_timer`] the law is the variant of
+//! the HPCC authors (alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc, "Mellanox's version of DCQCN"), which
+//! SimAI uses too.
 //!
 //! | symbol | here |
 //! |---|---|
@@ -11,18 +12,20 @@
 //! | B, the byte counter | [`Params::bytes`] |
 //! | F | [`Params::fast_recovery`] |
 //! | R_AI, R_HAI | [`Params::additive`], [`Params::hyper`]; as shares of the link's rate [`Params::additive_share`], [`Params::hyper_share`] |
-//! | CNP | [`Cause::EcnEcho`], at most one for `cnp_every` (N), which the receiver sees to |
+//! | CNP | [`Cause::EcnEcho`]; the receiver sends at most one per `cnp_every` (N) |
 //! | K_min, K_max, P_max (congestion point) | queue discipline `red` with `weight=1`, `gentle=false`, `spread=false`; by rate `curves` |
 //! | RATE_DECREASE_INTERVAL, CNP flags | [`Params::decrease_timer`], `heard` and `cut_due` |
 //! | ALPHA_RESUME_INTERVAL, RP_TIMER, FAST_RECOVERY_TIMES | [`Params::alpha_timer`], [`Params::rate_timer`], [`Params::fast_recovery`] |
 //! | HAS_WIN, VAR_WIN | [`Params::window`] |
 //!
-//! The variant differs from the paper in four points. Timers look for CNPs: one moves α (Eq. 1 if a CNP has come since it last
-//! expired, else Eq. 2), the other cuts the rate. Both start with the first CNP, and α is 1 until its timer expires. A cut
-//! leaves the target rate alone if the rate has not risen since the last cut (CLAMP_TARGET_RATE 0). There is no byte counter.
-//! After F steps of fast recovery comes one step of R_AI, then steps of R_HAI, which do not grow.
+//! The variant differs from the paper in four points:
+//! - Two timers start at the first CNP. One moves α, by Eq. 1 if a CNP has come since it last expired, otherwise by
+//!   Eq. 2. The other cuts the rate if a CNP has come since the last cut. α is 1 until its timer first expires.
+//! - A cut does not change the target rate if the rate has not risen since the last cut (CLAMP_TARGET_RATE 0).
+//! - There is no byte counter.
+//! - After F steps of fast recovery comes one step of R_AI, then steps of R_HAI of constant size.
 //!
-//! The parameter sets, in `parameter_sets.toml` with a source for each constant:
+//! `parameter_sets.toml` has the parameter sets, with a source for each constant:
 //!
 //! | | `paper` | `hpcc-authors` | `simai-2026` |
 //! |---|---|---|---|
@@ -34,20 +37,23 @@
 //! | window | none | none | rate · T |
 //!
 //! Deviations and choices:
-//! - D1: R_AI is 40 Mbit/s in the paper, on links of 40 Gbit/s; slower links get the same share of their rate, or senders
-//!   would outrun their notifications. R_HAI is not given; the share is 200 Mbit/s of 40 Gbit/s, as in a first author's
-//!   simulator (github.com/bobzhuyb/ns3-rdma). Hyper increase adds i · R_HAI, i = min(timer, byte) stages beyond F.
-//! - D2: rates stay between `min_rate`, which the paper does not give, and the rate of the host's link.
-//! - D3: at the rate of the link the timer rests until the next CNP: it would change nothing.
-//! - D4: losses do not change the rate; they happen where the network has no priority flow control. The sender goes back to the
-//!   first missing packet.
-//! - D5: no priority for CNPs. They, ACKs and NACKs are ECN-capable, so that congestion points mark them, to no effect,
-//!   and do not drop them at random.
-//! - D6: a mark within N of a CNP is told of with the first packet after that, not at the end of N.
-//! - D7: in the HPCC authors' code an ACK carries the CNP; here it is a packet of its own. In the code the cut's timer expires
-//!   1 ns after α's; here they expire together, α's first.
-//! - D8: the window is R_C · T in bytes on the link, with T of the connection's own path without queues (GLOBAL_T 0), and at
-//!   least one segment. A segment may begin while fewer bytes are in flight.
+//! - D1: R_AI is 40 Mbit/s in the paper, on links of 40 Gbit/s. Slower links get the same share of their rate,
+//!   because senders would otherwise outrun their notifications. The paper does not give R_HAI; the share is that of
+//!   200 Mbit/s on 40 Gbit/s, as in a first author's simulator (github.com/bobzhuyb/ns3-rdma). Hyper increase adds i
+//!   · R_HAI, where i is the smaller number of timer or byte stages beyond F.
+//! - D2: rates stay between `min_rate` and the rate of the host's link. The paper gives no smallest rate.
+//! - D3: at the rate of the link the timer stops until the next CNP, because the timer would change nothing.
+//! - D4: losses do not change the rate. Losses happen only without priority flow control; the sender then goes back
+//!   to the first missing packet.
+//! - D5: CNPs have no priority. CNPs, ACKs and NACKs are ECN-capable, so congestion points mark them, without effect,
+//!   instead of dropping them at random.
+//! - D6: if a mark arrives within N after a CNP, the next CNP is sent with the first packet after N, not at the end
+//!   of N.
+//! - D7: a CNP is a packet of its own; in the HPCC authors' code, an ACK carries the CNP. The timers of the cut and
+//!   of α expire together, α's first; in the code, the cut's timer expires 1 ns after α's.
+//! - D8: the window is R_C · T in bytes on the link, and at least one segment. T is the round-trip time of the
+//!   connection's own path without queues (GLOBAL_T 0). A segment may begin if fewer bytes than a window are in
+//!   flight.
 
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Opening, Recovery, TransportInfo, Window,
@@ -110,22 +116,22 @@ struct State {
     current: f64,
     target: f64,
     alpha: f64,
-    /// Time of alpha's next decay.
+    /// Time at which alpha next moves.
     alpha_due: Instant,
-    /// With a decrease timer: a CNP has come since alpha last moved.
+    /// With a decrease timer: true if a CNP has come since alpha last moved.
     heard: bool,
-    /// With a decrease timer: the first CNP, from which the timer runs.
+    /// With a decrease timer: time of the first CNP, at which the timer starts.
     first_cnp: Option<Instant>,
-    /// With a decrease timer: when it next expires, if a CNP has come since the last cut.
+    /// With a decrease timer: time of the next expiry, if a CNP has come since the last cut.
     cut_due: Option<Instant>,
     /// Time of the rate's next rise; `None` at the rate of the link.
     rate_due: Option<Instant>,
-    /// Bytes sent since the byte counter last expired.
+    /// Bytes sent since the byte counter last expired, or since the last cut.
     sent: u64,
-    /// Expirations of the timer since the last cut.
+    /// Expirations of the timer, and of the byte counter, since the last cut.
     timer_stage: u32,
     byte_stage: u32,
-    /// T in seconds, and bytes of a full segment on a link.
+    /// T in seconds, and the bytes of a full segment on a link.
     base_rtt: f64,
     segment: f64,
 }
@@ -154,7 +160,7 @@ impl Dcqcn {
 }
 
 impl State {
-    /// A CNP arrives (Eq. 1): the decrease comes before the update of α.
+    /// Handles a CNP (Eq. 1): first the decrease, then the update of α.
     fn on_cnp(&mut self, now: Instant) {
         self.move_alpha(now);
         self.target = self.current;
@@ -163,7 +169,7 @@ impl State {
         self.alpha_due = now + self.params.alpha_timer;
     }
 
-    /// A CNP arrives, which the decrease timer finds when it next expires.
+    /// Notes a CNP for the next expiry of the decrease timer.
     fn note_cnp(&mut self, now: Instant, every: Span) {
         let Some(first) = self.first_cnp else {
             (self.first_cnp, self.alpha_due) = (Some(now), now + self.params.alpha_timer);
@@ -176,14 +182,15 @@ impl State {
         self.cut_due.get_or_insert(first + every.times(expired + 1));
     }
 
-    /// The rate falls by α/2, and all that leads to a rise begins anew.
+    /// Cuts the rate by α/2, and restarts all timers and counters of the increase.
     fn cut(&mut self, now: Instant) {
         self.current = (self.current * (1.0 - self.alpha / 2.0)).max(self.params.min_rate.as_bps() as f64);
         self.rate_due = Some(now + self.params.rate_timer);
         (self.sent, self.timer_stage, self.byte_stage) = (0, 0, 0);
     }
 
-    /// α after its timer's expirations that have passed (Eq. 2; the first by Eq. 1 if a CNP was heard), and the next one.
+    /// α after the expirations of its timer until `now` (Eq. 2; the first by Eq. 1 if a CNP was heard), and the time
+    /// of the next expiry.
     fn decayed(&self, now: Instant) -> (f64, Instant) {
         let (mut alpha, mut due, mut heard) = (self.alpha, self.alpha_due, self.heard);
         while due <= now {
@@ -202,7 +209,7 @@ impl State {
         (self.alpha, self.alpha_due) = (alpha, due);
     }
 
-    /// Timer or byte counter has expired (Eq. 3, Eq. 4; §5.1 hyper increase).
+    /// Increases the rate after the timer or the byte counter has expired (Eq. 3, Eq. 4; hyper increase of §5.1).
     fn rise(&mut self) {
         let Params { fast_recovery, .. } = self.params;
         let bits = |rate: Option<Rate>, share| rate.map_or(self.line * share, |rate| rate.as_bps() as f64);
@@ -229,7 +236,7 @@ impl State {
         }
     }
 
-    /// D8.
+    /// Sets the window to a round trip of the rate (D8).
     fn limit(&self, window: &mut Window) {
         if self.params.window {
             window.cwnd = (self.current / 8.0 * self.base_rtt / self.segment).max(1.0);
@@ -239,7 +246,7 @@ impl State {
 
 impl CongestionControl for Dcqcn {
     fn on_ack(&mut self, window: &mut Window, _: &AckSample) {
-        self.0.limit(window); // the byte counter moves the rate too
+        self.0.limit(window); // the byte counter may have moved the rate since the last ACK
     }
 
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
@@ -276,7 +283,7 @@ impl CongestionControl for Dcqcn {
             state.rate_due = Some(flow.now + state.params.rate_timer);
             state.rise();
         }
-        // A rise at the time of a cut comes first, as it was scheduled first.
+        // // An increase due at the time of a cut comes first, because it was scheduled first.
         if state.cut_due.take_if(is_due).is_some() {
             if state.timer_stage > 0 {
                 state.target = state.current;
@@ -289,7 +296,7 @@ impl CongestionControl for Dcqcn {
     fn on_sent(&mut self, bytes: Bytes, now: Instant) {
         let state = &mut *self.0;
         if state.params.decrease_timer.is_some() {
-            return state.move_alpha(now); // its timer may be short: each packet takes a few expirations
+            return state.move_alpha(now); // α's timer may be short: catching up at each packet keeps the loop over its expirations short
         }
         if state.rate_due.is_none() {
             return;
@@ -347,8 +354,8 @@ mod tests {
         assert_eq!(law.pacing_rate(), Rate::new(40_000_000_000));
     }
 
-    /// Eq. 1, with g = 1/4: the first decrease takes α/2 = 1/2; α stays 1. After a timer of α it is 3/4, and the second takes
-    /// 3/8; then α = 3/4 · 3/4 + 1/4.
+    /// Eq. 1 with g = 1/4: the first decrease takes α/2 = 1/2, and α stays 1. After one expiry of α's timer α is 3/4,
+    /// and the second decrease takes 3/8. Then α = 3/4 · 3/4 + 1/4.
     #[test]
     fn a_notification_cuts_by_half_of_alpha() {
         let mut law = start(Params { g: 0.25, ..Params::default() });
@@ -358,7 +365,7 @@ mod tests {
         assert_eq!((rates(&law), law.alpha(at(160).now)), ((12.5, 20.0), Some(13.0 / 16.0)));
     }
 
-    /// Eq. 2: α falls by g each 55 µs without a notification.
+    /// Eq. 2: α decreases by the share g every 55 µs without a notification.
     #[test]
     fn alpha_falls_with_time() {
         let mut law = start(Params { g: 0.5, ..Params::default() });
@@ -368,7 +375,8 @@ mod tests {
         }
     }
 
-    /// Eq. 3: from 20 towards 40 by halves, four times; Eq. 4: the fifth adds 40 Mbit/s to the target first.
+    /// Eq. 3: from 10 towards 20 Gbit/s by halves, four times. Eq. 4: the fifth step adds 40 Mbit/s to the target
+    /// first.
     #[test]
     fn fast_recovery_halves_the_distance_and_additive_increase_follows() {
         let mut law = start(Params::default());
@@ -387,7 +395,7 @@ mod tests {
         }
     }
 
-    /// The byte counter counts as the timer does; where both are beyond F, steps of R_HAI grow.
+    /// The byte counter counts like the timer. If both are beyond F, the steps of R_HAI grow.
     #[test]
     fn timer_and_bytes_beyond_f_make_hyper_increase() {
         let params = Params { fast_recovery: 1, bytes: Bytes::new(1000), ..Params::default() };
@@ -404,7 +412,8 @@ mod tests {
         }
     }
 
-    /// D2, D3.
+    /// The rate stays between the smallest rate and the link's rate (D2), and the timer stops at the link's rate
+    /// (D3).
     #[test]
     fn rates_keep_their_bounds() {
         let mut law = start(Params::default());
@@ -418,7 +427,8 @@ mod tests {
         assert_eq!(rates(&law), (40.0, 40.0));
     }
 
-    /// The HPCC authors' constants on a link of 40 Gbit/s: α's timer 1 µs, looks for CNPs each 4 µs, increases each 300 µs.
+    /// The HPCC authors' constants on a link of 40 Gbit/s: α's timer has 1 µs, the decrease timer 4 µs, the increase
+    /// timer 300 µs.
     fn by_timers(params: Params) -> Dcqcn {
         let [alpha_timer, every, rate_timer] = [1, 4, 300].map(Span::from_micros);
         let timers = Params { alpha_timer, decrease_timer: Some(every), rate_timer, ..params };
@@ -431,8 +441,9 @@ mod tests {
         }
     }
 
-    /// The first CNP, at 100 µs, leaves α at 1. Its timer expires four times without another CNP: with g = 1/2, α = 1/16 cuts
-    /// 1/32 off the rate. A CNP at 105 µs has α = 1/2 · 1/32 · 1/2 … at 106 to 108 µs: (1/32 + 1/2) / 4, half of which is cut.
+    /// The first CNP, at 100 µs, leaves α at 1. α's timer expires four times without another CNP; with g = 1/2, α is
+    /// 1/16, and the cut takes 1/32 of the rate. Then a CNP comes at 105 µs: α is 1/32 at 105 µs, 1/2 · 1/32 + 1/2 at
+    /// 106 µs, and a quarter of this at 108 µs. The cut takes half of this α.
     #[test]
     fn a_decrease_timer_looks_for_notifications() {
         let mut law = by_timers(Params { g: 0.5, ..Params::default() });
@@ -449,8 +460,8 @@ mod tests {
         assert_eq!(rates(&law).1, 40.0, "no rise since the last cut: the target rate stays");
     }
 
-    /// 300 µs after a cut, one step of fast recovery, then 0.0002 · 40 Gbit/s = 8 Mbit/s, then twice 80 Mbit/s. A cut after a
-    /// rise takes the rate as its target.
+    /// Every 300 µs after a cut: one step of fast recovery, then 0.0002 · 40 Gbit/s = 8 Mbit/s, then twice 80 Mbit/s.
+    /// A cut after an increase takes the current rate as its target.
     #[test]
     fn increases_by_the_timer_alone() {
         let mut law = by_timers(Params { g: 0.0, ..Params::default() });
@@ -474,7 +485,8 @@ mod tests {
         close(rates(&law).1, 19.1695);
     }
 
-    /// D8: 40 Gbit/s · 100 µs are 500,000 bytes, 328 segments of 1,524; at half of the rate half of them, and at least one.
+    /// D8: 40 Gbit/s · 100 µs are 500,000 bytes, 328 segments of 1,524 bytes. Half of the rate has half of the
+    /// window, and the window is at least one segment.
     #[test]
     fn a_window_holds_a_round_trip_of_the_rate() {
         let (mut law, mut window) = (start(Params { window: true, ..Params::default() }), WINDOW);

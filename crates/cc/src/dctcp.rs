@@ -4,12 +4,13 @@
 //! |---|---|
 //! | α | [`crate::MarkFraction::alpha`] |
 //! | g | [`Params::g`] |
-//! | F | marked over acknowledged bytes of one window, in [`crate::MarkFraction`] |
+//! | F | marked bytes over acknowledged bytes of one window, in [`crate::MarkFraction`] |
 //! | K | the queue's `mark_above` |
 //!
 //! Values that the paper leaves open:
-//! - α starts at 1, as in RFC 8257 §3.3 and Linux; 0 in the ns-2 code of the papers. Set `initial_alpha`.
-//! - cwnd keeps two segments after marks, as in RFC 8257 and Linux; Fig. 17 needs them. ns-2 keeps one. Set `cwnd_floor`.
+//! - α starts at 1, as in RFC 8257 §3.3 and Linux. The papers' ns-2 code starts at 0: set `initial_alpha`.
+//! - A mark leaves at least two segments in cwnd, as in RFC 8257 and Linux. The paper's Fig. 17 is only met with this
+//!   floor. ns-2 leaves at least one: set `cwnd_floor`.
 
 use crate::{ByMarks, Common, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
 use shortflow_spec::keys;

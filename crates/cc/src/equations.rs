@@ -1,4 +1,4 @@
-//! The papers' equations with worked numbers, by paper: `cargo test -p shortflow-cc equations::l2dct`.
+//! The papers' equations with worked numbers, one module per paper: `cargo test -p shortflow-cc equations::l2dct`.
 
 use crate::sample::tests::{ack, close, first_window, flow, left};
 use crate::{AckSample, Cause, CongestionControl, FlowView, Role, Transport, TransportConfig, Window};
@@ -9,17 +9,17 @@ fn law(text: &str) -> Transport {
     TransportConfig::parse(text).unwrap().start()
 }
 
-/// Of a flow that has sent so many kilobytes.
+/// A flow that has sent this many kilobytes.
 fn sent(kilobytes: u64) -> FlowView {
     FlowView { sent: Bytes::new(kilobytes * 1_000), ..flow(40) }
 }
 
-/// The window that a mark leaves of `cwnd` segments.
+/// Window after a mark at `cwnd` segments.
 fn cut(text: &str, cwnd: f64, flow: &FlowView) -> f64 {
     left(&mut law(text), cwnd, Cause::EcnEcho, flow).cwnd
 }
 
-/// The segments that a window of unmarked ACKs adds to 45.
+/// Segments that 45 unmarked ACKs add to a window of 45.
 fn grown(text: &str, flow: FlowView) -> f64 {
     let mut law = law(text);
     let mut window = Window { cwnd: 45.0, ssthresh: 45.0 };
@@ -27,7 +27,7 @@ fn grown(text: &str, flow: FlowView) -> f64 {
     window.cwnd - 45.0
 }
 
-/// The segments that one unmarked ACK adds, times the window.
+/// Segments that one unmarked ACK adds to a window of 45, times 45.
 fn step(text: &str, flow: FlowView) -> f64 {
     let mut law = law(text);
     let mut window = Window { cwnd: 45.0, ssthresh: 45.0 };
@@ -35,7 +35,7 @@ fn step(text: &str, flow: FlowView) -> f64 {
     (window.cwnd - 45.0) * 45.0
 }
 
-/// Alpha after each window of ten ACKs of which so many are marked.
+/// Alpha after each window of ten ACKs, of which `marked` are marked.
 fn alphas(text: &str, marked: &[u64]) -> Vec<f64> {
     let mut law = law(text);
     let mut window = Window { cwnd: 10.0, ssthresh: 10.0 };
@@ -46,7 +46,7 @@ fn alphas(text: &str, marked: &[u64]) -> Vec<f64> {
         law.on_ack(&mut window, &sample);
         law.alpha(Instant::ZERO).unwrap()
     };
-    // A window's last byte still belongs to it, so the first ACK beyond closes it.
+    // // The ACK of the last byte still belongs to its window; the next ACK closes the window.
     one(0, false);
     let of_windows = marked.iter().zip(1..);
     of_windows.map(|(&marked, round)| (0..10).map(|n| one(round, n < marked)).last().unwrap()).collect()
@@ -86,14 +86,14 @@ mod l2dct {
         close(cut("l2dct+initial_alpha=0.25", 40.0, &sent(1_000)), 40.0 * (1.0 - 0.25f64.powf(0.125) / 2.0));
     }
 
-    /// cwnd ← cwnd + k a round trip: 45 ACKs add nearly one segment, or 0.05 after 1 MB.
+    /// cwnd ← cwnd + k per round trip: 45 ACKs add nearly one segment, or 0.05 segments after 1 MB.
     #[test]
     fn eq_4_increase() {
         let (fresh, long) = (grown("l2dct", sent(0)), grown("l2dct", sent(2_000)));
         assert!((0.98..1.0).contains(&fresh) && (0.0499..0.05).contains(&long), "{fresh} {long}");
     }
 
-    /// Whatever the weight, α = 1 halves and α = 0 leaves the window (Sec. II-A).
+    /// With every weight, α = 1 halves the window and α = 0 does not change it (Sec. II-A).
     #[test]
     fn extremes_of_alpha() {
         for kilobytes in [0, 600, 2_000] {
@@ -102,8 +102,8 @@ mod l2dct {
         }
     }
 
-    /// b over α is concave for weights below 1, straight at 1, and convex above (Fig. 2): at α = 1/2, beside the middle
-    /// of its ends.
+    /// b over α is concave for weights below 1 and convex for weights above 1 (Fig. 2): at α = 1/2, b is above or
+    /// below 1/2.
     #[test]
     fn fig_2_shape() {
         for (weight, above) in [(0.125, true), (0.5, true), (1.5, false), (2.5, false)] {
@@ -134,14 +134,14 @@ mod xdctcp {
         }
     }
 
-    /// The window that a mark leaves of 20 segments at α = 0.8, over values of one factor.
+    /// Windows after a mark at 20 segments and α = 0.8, for three values of one factor.
     fn decreases(factor: &str, role: Role, windows: [(f64, f64); 3]) {
         for (value, window) in windows {
             close(cut(&format!("xdctcp+initial_alpha=0.8+{factor}={value}"), 20.0, &of(role)), window);
         }
     }
 
-    /// Short flows and queries share a role.
+    /// Short flows and queries have the same role.
     #[test]
     fn eq_3_short_decrease() {
         decreases("ns", Role::Short, [(0.1, 18.4), (0.3, 15.2), (0.5, 12.0)]);
@@ -167,7 +167,7 @@ mod atcp {
 
     const GENERAL: &str = "atcp+w_high=4+t1=1MB+t2=9MB";
 
-    /// W = 3 up to 10 MB, then 1 (Sec. V-C).
+    /// W = 3 up to 10 MB, and 1 above (Sec. V-C).
     #[test]
     fn weight_of_two_levels() {
         for (kilobytes, weight) in [(0, 3.0), (10_000, 3.0), (10_001, 1.0), (1_000_000, 1.0)] {
@@ -175,7 +175,7 @@ mod atcp {
         }
     }
 
-    /// W' between T1 and T2: a line, or equal ratios for equal steps.
+    /// W' between T1 and T2: a line, or an exponential.
     #[test]
     fn weight_of_three_parts() {
         for (kilobytes, line, ratios) in
@@ -199,7 +199,7 @@ mod fast {
     const MSS: Bytes = Bytes::new(1460);
     const PAST: &str = "fast+probes=0";
 
-    /// F counts ACKs, whatever their bytes: of one ACK of 100 bytes with a mark and three whole ones it is 1/4.
+    /// F counts ACKs, not bytes: one marked ACK of 100 bytes and three unmarked ACKs of 1,460 bytes give 1/4.
     #[test]
     fn eq_1_marked_fraction() {
         let mut law = law("fast+probes=0+g=1");
@@ -221,7 +221,7 @@ mod fast {
         );
     }
 
-    /// DCTCP keeps two segments.
+    /// DCTCP leaves at least two segments.
     #[test]
     fn eq_3_dctcp_decrease() {
         for (cwnd, window) in [(10.0, 6.0), (3.0, 2.0), (2.0, 2.0)] {
@@ -237,8 +237,8 @@ mod fast {
         }
     }
 
-    /// Eq. 9 and Algorithm 1, l. 15: the segment shrinks with a window below one, and a round may send one segment or the
-    /// window.
+    /// Eq. 9 and Algorithm 1, l. 15: a window below one segment reduces the segment. One round trip may send the
+    /// window, and at least one segment.
     #[test]
     fn eq_9_segments_and_rounds() {
         let law = law(PAST);
@@ -256,7 +256,7 @@ mod fast {
         }
     }
 
-    /// Algorithm 1, l. 1–7: three segments of half a segment, then a window of two whole ones.
+    /// Algorithm 1, l. 1–7: three probes of half a segment, then a window of two whole segments.
     #[test]
     fn algorithm_1_probes() {
         let mut law = law("fast");
@@ -269,7 +269,7 @@ mod fast {
         assert_eq!(sizes, [730, 730, 730, 1460]);
     }
 
-    /// From two segments on FaST moves as DCTCP does (Sec. 4).
+    /// At two segments and above, FaST behaves like DCTCP (Sec. 4).
     #[test]
     fn from_two_segments_on_fast_is_dctcp() {
         let windows = [PAST, "dctcp"].map(|text| {

@@ -1,5 +1,5 @@
-//! FaST — Hwang, Yoo, "FaST: Fine-grained and Scalable TCP for Cloud Data Center Networks", TIIS 2014,
-//! §4, Algorithm 1.
+//! FaST — Hwang, Yoo, "FaST: Fine-grained and Scalable TCP for Cloud Data Center Networks", TIIS 2014, §4, Algorithm
+//! 1.
 //!
 //! | symbol | here |
 //! |---|---|
@@ -9,25 +9,25 @@
 //! | limit | [`CongestionControl::window_bytes`] |
 //! | m | [`Params::probes`] |
 //! | α, g | as in [`crate::dctcp`] |
-//! | F | marked over all ACKs of one window, as printed in Eq. 1 |
+//! | F | marked ACKs over all ACKs of one window, as printed in Eq. 1 |
 //!
 //! Deviations:
-//! - D1: α starts at 1 (unstated). From 0 it takes seven marked round trips to bring vwnd below one
+//! - D1: α starts at 1; the paper states no value. From 0, vwnd needs seven marked round trips to fall below one
 //!   segment, longer than a flow of 10 KB lives. Set `initial_alpha`.
-//! - D2: the smallest segment is 100 bytes; the paper prints Kbytes. vwnd does not fall below it.
-//! - D3: "in each round" is a limit on what is in flight, so Algorithm 1, l. 15, sends one probe per
-//!   round trip; `probing=together` sends all at once. At 1 ≤ vwnd < W_min a shorter segment fills the
-//!   limit; the rest of a window below the smallest segment stays empty. `nagle=true` leaves it empty
-//!   whatever it is.
-//! - D4: Eq. 8 applies once per window of data, as in DCTCP; `cut=ack` applies it to each marked ACK, as
-//!   l. 9 reads. Neither applies while probing, where lines 1–3 hold vwnd; a mark then ends slow start
-//!   and counts in α.
-//! - D5: below W_min, vwnd gains one segment per unmarked round trip (unstated), by acknowledged bytes,
-//!   because segments vary; `regrowth=tcp` adds what is acknowledged, as slow start does.
-//! - D6: a timeout ends probing and leaves vwnd = 1; fast retransmit leaves a vwnd below W_min as it is;
-//!   `loss_floor=tcp` sets two segments, as RFC 5681 does.
-//! - D7: losses are repaired with SACK; the only recovery that the paper names is NewReno, of its baseline.
-//!   Set `recovery=newreno`.
+//! - D2: the smallest segment is 100 bytes; the paper prints 100 Kbytes. vwnd does not fall below this segment.
+//! - D3: "in each round" (Algorithm 1, l. 15–16) is taken as a limit on the bytes in flight, so the sender sends one
+//!   probe per round trip. `probing=together` sends all probes at once. At 1 ≤ vwnd < W_min, a shorter segment fills
+//!   the rest of the limit, unless the rest is below the smallest segment. With `nagle=true` the rest always stays
+//!   empty.
+//! - D4: Eq. 8 applies once per window of data, as in DCTCP. With `cut=ack` it applies to each marked ACK, as l. 9
+//!   reads. Neither applies during probing, where lines 1–3 fix vwnd: a mark then ends slow start and counts in α.
+//! - D5: below W_min, vwnd gains one segment per unmarked round trip; the paper states no growth. The gain is
+//!   proportional to the acknowledged bytes, because segment sizes vary. `regrowth=tcp` adds the acknowledged bytes,
+//!   as slow start does.
+//! - D6: a timeout ends probing and leaves vwnd = 1. Fast retransmit does not change a vwnd below W_min. With
+//!   `loss_floor=tcp` it sets at least two segments, as RFC 5681 does.
+//! - D7: losses are repaired with SACK. The only recovery that the paper names is NewReno, for its baseline: set
+//!   `recovery=newreno`.
 
 use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
@@ -52,7 +52,7 @@ pub const INFO: TransportInfo = TransportInfo {
 const PROBE_WINDOW: f64 = 0.5;
 
 words! {
-    /// Transmission of the probes (D3).
+    /// Timing of the probes (D3).
     pub enum Probing {
         /// One per round trip.
         Apart = "apart",
@@ -62,7 +62,7 @@ words! {
 }
 
 words! {
-    /// Period of Eq. 8 (D4).
+    /// Frequency of Eq. 8 (D4).
     pub enum Cut {
         /// Once per window of data.
         Window = "window",
@@ -76,7 +76,7 @@ words! {
     pub enum Regrowth {
         /// One segment per round trip.
         Segment = "segment",
-        /// The acknowledged bytes.
+        /// The acknowledged bytes, as in slow start.
         Tcp = "tcp",
     }
 }
@@ -84,9 +84,9 @@ words! {
 words! {
     /// Response of a vwnd below W_min to fast retransmit (D6).
     pub enum LossFloor {
-        /// It stays.
+        /// vwnd stays.
         Vwnd = "vwnd",
-        /// It becomes ssthresh, of two segments or more.
+        /// vwnd becomes ssthresh, which is at least two segments.
         Tcp = "tcp",
     }
 }
@@ -120,7 +120,7 @@ keys! {
 
 impl Params {
     /// SegmentSize (Eq. 9).
-    #[inline(never)] // keeps the path of the other laws short
+    #[inline(never)] // keeps the code path of other laws short
     pub fn full_segment(&self, vwnd: f64, mss: Bytes) -> Bytes {
         if vwnd >= 1.0 {
             return mss;
@@ -147,7 +147,7 @@ impl Fast {
         self.probes_left > 0
     }
 
-    /// A probe is acknowledged; after the last one the window is set (Algorithm 1, l. 5–7).
+    /// Accounts for the ACK of a probe; the ACK of the last probe sets the window (Algorithm 1, l. 5–7).
     fn end_probe(&mut self, window: &mut Window) {
         self.probes_left -= 1;
         if !self.is_probing() {
@@ -155,7 +155,7 @@ impl Fast {
         }
     }
 
-    /// Eq. 8.
+    /// Decreases vwnd (Eq. 8).
     fn decrease(&self, window: &mut Window, mss: Bytes) {
         multiplicative_decrease(window, 1.0 - self.marks.alpha / 2.0, self.floor(mss));
     }
@@ -213,7 +213,7 @@ impl CongestionControl for Fast {
     fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes {
         let segment = self.params.full_segment(window.cwnd, mss);
         let probes = if self.params.probing == Probing::Together { self.probes_left } else { 0 };
-        Bytes::new((window.cwnd.max(1.0).max(f64::from(probes)) * segment.as_f64()) as u64) // Algorithm 1, l. 15
+        Bytes::new((window.cwnd.max(1.0).max(f64::from(probes)) * segment.as_f64()) as u64) // D3
     }
 
     fn floor(&self, mss: Bytes) -> f64 {
@@ -239,7 +239,7 @@ mod tests {
         (law, window)
     }
 
-    /// A law past probing, whose alpha is 0.5 and stays there.
+    /// A law after probing, with a constant alpha of 0.5.
     fn halfway() -> Fast {
         law(Params { probes: 0, initial_alpha: 0.5, g: 0.0, ..Params::default() }).0
     }
@@ -261,7 +261,8 @@ mod tests {
         }
     }
 
-    /// Of two marked ACKs of one window, `cut=ack` takes a quarter each; the ECN-Echo of the window takes nothing more.
+    /// With `cut=ack`, each of two marked ACKs of one window takes a quarter of vwnd. The ECN-Echo of the window
+    /// takes nothing more.
     #[test]
     fn each_marked_ack_may_decrease_the_window() {
         let mut law =
@@ -293,7 +294,7 @@ mod tests {
     }
 
     proptest! {
-        /// Some segment always fits into an empty window, so no flow waits for ever.
+        /// A segment always fits into an empty window, so no flow waits forever.
         #[test]
         fn a_segment_fits_into_an_empty_window(vwnd in 0.0001f64..3.0, mss in 1u64..9000) {
             let (law, mss) = (halfway(), Bytes::new(mss));

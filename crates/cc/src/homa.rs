@@ -1,5 +1,6 @@
-//! Homa — Montazeri, Li, Alizadeh, Ousterhout, "Homa: A Receiver-Driven Low-Latency Transport Protocol Using Network Priorities",
-//! SIGCOMM 2018. Its hosts do all the work, and no window or rate is set: see [`hosts::homa`](crate::hosts::homa).
+//! Homa — Montazeri, Li, Alizadeh, Ousterhout, "Homa: A Receiver-Driven Low-Latency Transport Protocol Using Network
+//! Priorities", SIGCOMM 2018. The hosts decide what to send, without a window or a rate: see
+//! [`hosts::homa`](crate::hosts::homa).
 
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
 use shortflow_spec::keys;
@@ -21,7 +22,7 @@ keys! {
     pub struct Params {}
 }
 
-/// No law.
+/// A law without effect: Homa's hosts have no window.
 #[derive(Debug, Clone)]
 pub struct Homa;
 

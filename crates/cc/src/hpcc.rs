@@ -11,21 +11,29 @@
 //! | L.link\[i\]: B, ts, txBytes, qlen | [`HopSample`]: `rate`, `at`, `sent`, `queued` |
 //! | lastUpdateSeq | `update_seq` |
 //!
-//! A window of T at the rate of the host's link begins (§3.2). Each ACK brings what every link of the path had sent and queued when
-//! the packet left it. From two such reports comes the use of each link; the fullest decides (l. 1–10). The window moves with every
-//! ACK, but from a reference that moves once per round trip (l. 11–21), so that several ACKs that tell of one queue do not add up.
+//! The first window is the rate of the host's link times T (§3.2). Each ACK reports, for every link of the path, the
+//! bytes sent and the queue when the packet left. Two consecutive reports give the utilisation of each link; the
+//! largest one counts (l. 1–10). Every ACK moves the window, but relative to a reference that moves once per round
+//! trip (l. 11–21). So the reactions to several ACKs that report the same queue do not add up.
 //!
 //! Deviations and choices:
-//! - D1: the paper's T is one constant of the network. With `base_rtt=auto` it is the round trip of a full segment on the connection's
-//!   own path without queues, which the path's length decides.
-//! - D2: the paper gives W_AI = W_init · (1 − η) / N for N flows. It is `increase=auto`, with `flows=100`: 80 bytes at 100 Gbit/s and 13 µs,
-//!   which the paper's runs are said to have; its text was not at hand to confirm that. The authors' code has 10 Mbit/s for 25 Gbit/s of line rate; with η = 0.99 that is `flows=25`.
-//! - D3: the code keeps a smallest rate (1 Gbit/s at 25 to 100 Gbit/s), the paper none: [`Params::min_rate`].
-//! - D4: the first report is stored and moves nothing, as in the code (rdma-hw.cc: HandleAckHp).
-//! - D5: bytes on links include what a link cannot use between frames, so that a full link has a use of 1 (Ethernet: preamble and gap).
-//! - D6: telemetry takes no bytes in packets. The authors' packets carry 42 bytes of it: add them to `tcp.header` to count them.
-//! - D7: losses change nothing; the sender repairs them. They are rare, since the window follows the queue.
-//! - D8: after a change of path the first report is stored alone (§4.1, pathID); a port's number tells.
+//! - D1: the paper's T is one constant of the network. With `base_rtt=auto`, T is the round-trip time of a full
+//!   segment on the connection's own path without queues.
+//! - D2: the paper gives W_AI = W_init · (1 − η) / N for N flows. This rule is `increase=auto`; with `flows=100` it
+//!   gives 81 bytes at 100 Gbit/s and 13 µs. The paper's runs are said to have 80 bytes; this is not confirmed from
+//!   its text. The authors' code has 10 Mbit/s for 25 Gbit/s of line rate, which with η = 0.99 is `flows=25`.
+//! - D3: the authors' code has a smallest rate (1 Gbit/s at 25 to 100 Gbit/s), the paper has none. Here it is
+//!   [`Params::min_rate`].
+//! - D4: the first report is only stored, as in the authors' code (rdma-hw.cc: HandleAckHp), because a utilisation
+//!   needs two.
+//! - D5: bytes on links include Ethernet's preamble and the gap between frames, so that a full link has a utilisation
+//!   of 1.
+//! - D6: telemetry adds no bytes to packets. The authors' packets carry 42 bytes of telemetry: add them to
+//!   `tcp.header` to count them.
+//! - D7: losses do not change the window; the sender repairs them. Losses are rare, because the window follows the
+//!   queue.
+//! - D8: after a change of path the first report is only stored (§4.1, pathID). A different port number shows the
+//!   change.
 
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, HopSample, Host, Opening, Recovery, TransportInfo,
@@ -42,7 +50,7 @@ pub const INFO: TransportInfo = TransportInfo {
     host: Host::Roce,
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
-    fills_link: false, // it leaves 1 − η of the link free
+    fills_link: false, // HPCC leaves 1 − η of the link free
 };
 
 keys! {
@@ -77,14 +85,14 @@ struct State {
     segment: f64,
     /// Rate of the host's link, in bit/s.
     line: f64,
-    /// W^c, and the step W_AI, in bytes on the link.
+    /// W^c and W_AI, in bytes on the link.
     reference: f64,
     increase: f64,
     utilisation: f64,
     stage: u32,
-    /// The last report; empty before the first.
+    /// Last report of the path; empty before the first.
     last: Vec<HopSample>,
-    /// A use has been measured since the last ACK.
+    /// True if the utilisation has been measured since the last ACK.
     is_measured: bool,
     update_seq: u64,
     rate: Option<Rate>,
@@ -110,7 +118,7 @@ impl Hpcc {
     }
 }
 
-/// The use of one link between two reports, as a share of its rate, and the time between them in seconds (l. 3–5).
+/// Utilisation of one link between two reports, and the time between them in seconds (l. 3–5).
 fn use_of(before: &HopSample, now: &HopSample, base_rtt: f64) -> (f64, f64) {
     let tau = now.at.since(before.at).as_secs_f64();
     let bytes_per_s = now.rate.as_bps() as f64 / 8.0;
@@ -120,7 +128,7 @@ fn use_of(before: &HopSample, now: &HopSample, base_rtt: f64) -> (f64, f64) {
 }
 
 impl State {
-    /// MeasureInflight (l. 1–10): the use of the fullest link, averaged over T.
+    /// MeasureInflight (l. 1–10): updates the average of the largest utilisation of a link over T.
     fn measure(&mut self, hops: &[HopSample]) {
         let is_same_path = self.last.len() == hops.len()
             && self.last.iter().zip(hops).all(|(before, now)| before.port == now.port && before.at < now.at);
@@ -134,7 +142,7 @@ impl State {
         self.is_measured = true;
     }
 
-    /// ComputeWind (l. 11–21): the window in bytes; `updates` moves the reference.
+    /// ComputeWind (l. 11–21): returns the window in bytes; if `updates`, the window becomes the reference.
     fn compute(&mut self, updates: bool) -> f64 {
         let scales = self.utilisation >= self.params.eta || self.stage >= self.params.max_stage;
         let factor = if scales { self.params.eta / self.utilisation } else { 1.0 };
@@ -226,7 +234,7 @@ mod tests {
         (law, window)
     }
 
-    /// The report of a link of 10 Gbit/s at `us`.
+    /// The report of a 10 Gbit/s link at `us` microseconds.
     fn hop(us: u64, sent: u64, queued: u64) -> HopSample {
         let at = Instant::ZERO + Span::from_micros(us);
         HopSample { port: 1, at, sent: Bytes::new(sent), queued: Bytes::new(queued), rate: opening().line }
@@ -236,7 +244,8 @@ mod tests {
         AckSample { snd_una, snd_nxt, flow: flow(0), ..ack(false) }
     }
 
-    /// §3.2: the first window is B · T, the rate that of the link. D2: W_AI is 125,000 · 0.05 / 100 = 62.5 bytes.
+    /// §3.2: the first window is B · T, and the first rate is the link's. D2: W_AI is 125,000 · 0.05 / 100 = 62.5
+    /// bytes.
     #[test]
     fn it_begins_with_a_full_path() {
         let (law, window) = start(Params::default());
@@ -245,8 +254,8 @@ mod tests {
         close(law.0.increase, 62.5);
     }
 
-    /// L. 3–5: 100,000 bytes in 100 µs are 0.8 of 10 Gbit/s; 25,000 bytes in the queue, the lesser of two reports, are 0.2 of
-    /// B · T.
+    /// L. 3–5: 100,000 bytes in 100 µs are 0.8 of 10 Gbit/s. The smaller of two reported queues, 25,000 bytes, is 0.2
+    /// of B · T.
     #[test]
     fn the_use_of_a_link_counts_its_queue() {
         let (used, tau) = use_of(&hop(0, 0, 25_000), &hop(100, 100_000, 80_000), 1e-4);
@@ -254,8 +263,8 @@ mod tests {
         close(tau, 1e-4);
     }
 
-    /// L. 13–14: a use of 1.9 where 0.95 is wanted halves the window, and W_AI comes on top. Until the next round trip
-    /// every ACK counts from the same reference.
+    /// L. 13–14: a utilisation of 1.9, twice the target of 0.95, halves the window before W_AI is added. Until the
+    /// next round trip, every ACK starts from the same reference.
     #[test]
     fn the_window_falls_by_the_excess_once_a_round_trip() {
         let (mut law, mut window) = start(Params::default());
@@ -274,7 +283,7 @@ mod tests {
         close(law.0.reference, 62_562.5 / 2.0 + 62.5);
     }
 
-    /// L. 7: a report after a tenth of T moves U by a tenth: 0.9 · 1 + 0.1 · 0.5.
+    /// L. 7: a report after a tenth of T has a weight of a tenth in U: 0.9 · 1 + 0.1 · 0.5.
     #[test]
     fn a_short_time_weighs_little() {
         let (mut law, _) = start(Params::default());
@@ -283,7 +292,7 @@ mod tests {
         close(law.0.utilisation, 0.95);
     }
 
-    /// L. 12, 16–19: below η the window grows by W_AI a round, and after maxStage rounds by the factor.
+    /// L. 12, 16–19: below η the window grows by W_AI per round, and after maxStage rounds by the factor η / U.
     #[test]
     fn after_five_small_steps_it_takes_a_large_one() {
         let (mut law, mut window) = start(Params { increase: Some(Bytes::new(100)), ..Params::default() });
@@ -295,7 +304,8 @@ mod tests {
         close(window.cwnd, 21_200.0 / 1_524.0);
     }
 
-    /// D8: the report of another port is stored alone, and an ACK without a report moves nothing.
+    /// D8: the first report of another port is only stored, and an ACK without a new utilisation does not move the
+    /// window.
     #[test]
     fn another_path_begins_anew() {
         let (mut law, mut window) = start(Params::default());

@@ -1,5 +1,5 @@
-//! HPCC on TCP's hosts — the window law is [`crate::hpcc`]'s. Loss detection and repair are TCP's, with selective acknowledgements,
-//! in place of RoCE's go-back-N.
+//! HPCC on TCP's hosts — the window law is that of [`crate::hpcc`]. TCP detects and repairs losses with selective
+//! acknowledgements, instead of RoCE's go-back-N.
 
 use crate::{Ecn, Host, Recovery, TransportInfo};
 

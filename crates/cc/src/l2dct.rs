@@ -3,20 +3,21 @@
 //! | symbol | here |
 //! |---|---|
 //! | α, g, F | as in [`crate::dctcp`] |
-//! | s | [`FlowView::sent`]: bytes sent so far, retransmissions not counted |
+//! | s | [`FlowView::sent`]: bytes sent so far, without retransmissions |
 //! | w_c | [`Params::weight`] |
 //! | w_max, w_min | [`Params::w_max`], [`Params::w_min`] |
-//! | k, b | computed at use: Eq. 1, Eq. 2 |
+//! | k, b | computed where they are used, by Eq. 1 and Eq. 2 |
 //!
-//! The profile is §III's: w_max up to `knee_low`, then linear down to w_min at `knee_high`.
+//! w_c over s is that of §III: w_max up to `knee_low`, then linear down to w_min at `knee_high`.
 //!
 //! Deviations:
-//! - D1: α starts at 1, as in [`crate::dctcp`] (unstated; 0 in ns-2). Set `initial_alpha`.
-//! - D2: `profile=ps` fixes w_c = 1 *and* k = 1. The paper's k = w_c/w_max would be 0.4, which is not
-//!   the DCTCP that §VI says it equals.
-//! - D3: "sent" is per flow, so each message on a persistent connection starts with w_max.
-//! - D4: slow start, loss and timeouts are TCP's (unstated), and cwnd keeps two segments, as in
-//!   [`crate::dctcp`].
+//! - D1: α starts at 1, as in [`crate::dctcp`]. The paper states no value, and its ns-2 code starts at 0: set
+//!   `initial_alpha`.
+//! - D2: `profile=ps` sets w_c = 1 *and* k = 1. §VI calls a flow with constant w_c equivalent to a DCTCP flow, but by
+//!   Eq. 1 its k would be 1/w_max = 0.4.
+//! - D3: s counts the bytes of one flow, so each message on a persistent connection starts with w_max.
+//! - D4: slow start, losses and timeouts follow TCP, and a mark leaves at least two segments, as in [`crate::dctcp`].
+//!   The paper states neither.
 
 use crate::{ByMarks, Common, Ecn, FlowView, Host, MarkLaw, Recovery, TransportInfo};
 use shortflow_spec::{keys, words};
@@ -34,13 +35,13 @@ pub const INFO: TransportInfo = TransportInfo {
 };
 
 words! {
-    /// Size on which the weight depends (§III-E).
+    /// Basis of the weight (§III-E).
     pub enum Profile {
-        /// Bytes sent so far: least attained service.
+        /// Bytes sent so far (least attained service).
         Las = "las",
-        /// Bytes remaining: shortest remaining processing time.
+        /// Bytes remaining (shortest remaining processing time).
         Srpt = "srpt",
-        /// Nothing: w_c = 1, k = 1, processor sharing.
+        /// No size: w_c = 1 and k = 1 for all flows (processor sharing).
         Ps = "ps",
     }
 }
@@ -72,7 +73,7 @@ keys! {
 }
 
 impl Params {
-    /// The flow weight w_c (§III; §III-E for the other profiles).
+    /// The flow weight w_c (§III; §III-E for SRPT and PS).
     #[inline]
     pub fn weight(&self, flow: &FlowView) -> f64 {
         match self.profile {
@@ -93,7 +94,7 @@ impl Params {
         self.w_max - (self.w_max - self.w_min) * done
     }
 
-    /// The back-off penalty, b (Eq. 2).
+    /// The back-off penalty b (Eq. 2).
     pub fn penalty(&self, alpha: f64, flow: &FlowView) -> f64 {
         libm::pow(alpha, self.weight(flow))
     }
@@ -109,7 +110,7 @@ impl MarkLaw for Params {
         Common { g: self.g, initial_alpha: self.initial_alpha, cwnd_floor: self.cwnd_floor }
     }
 
-    /// k (Eq. 1).
+    /// The increase k in segments per round trip (Eq. 1).
     #[inline]
     fn increase(&self, flow: &FlowView) -> f64 {
         match self.profile {

@@ -1,4 +1,4 @@
-//! The congestion estimate of DCTCP, and [`ByMarks`]: the part that laws built on it share.
+//! The congestion estimate of DCTCP, and [`ByMarks`], the part that all laws based on this estimate share.
 
 use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{AckSample, Cause, CongestionControl, FlowView, Window};
@@ -6,7 +6,7 @@ use shortflow_units::{Bytes, Instant};
 
 /// Counts acknowledged and marked bytes over one window of data (RFC 8257 §3.3 steps 1–8).
 ///
-/// Deviation: bytes, as in the RFC; the papers count packets. With full segments both are equal.
+/// Deviation: F counts bytes, as in the RFC. The papers count packets; with full segments, both fractions are equal.
 #[derive(Debug, Clone, Copy)]
 pub struct MarkFraction {
     /// Congestion estimate, from 0 (no marks) to 1 (all marked).
@@ -22,7 +22,7 @@ impl MarkFraction {
         MarkFraction { alpha: initial_alpha, window_end: 0, acked: Bytes::ZERO, marked: Bytes::ZERO }
     }
 
-    /// Accounts for one ACK; at the end of a window of data updates alpha with gain `g`.
+    /// Accounts for one ACK, and updates alpha with gain `g` at the end of a window of data.
     #[inline(always)]
     pub fn on_ack(&mut self, ack: &AckSample, g: f64) {
         self.acked += ack.acked;
@@ -50,12 +50,12 @@ pub struct Common {
     pub cwnd_floor: f64,
 }
 
-/// The equations of a law that cuts by alpha. Growth and loss are RFC 5681's.
+/// The equations of a law that decreases the window by alpha. Growth and loss follow RFC 5681.
 pub trait MarkLaw {
     /// True if [`MarkLaw::increase`] reads the flow.
     const READS_FLOW: bool = false;
 
-    /// The law's values.
+    /// The law's values of the parameters that all such laws share.
     fn common(&self) -> Common;
 
     /// Segments per round trip by which the window grows.
@@ -64,10 +64,10 @@ pub trait MarkLaw {
         1.0
     }
 
-    /// Factor of a decrease of `cwnd` segments.
+    /// Factor by which a mark multiplies a window of `cwnd` segments.
     fn factor(&self, alpha: f64, cwnd: f64, flow: &FlowView) -> f64;
 
-    /// False if alpha is not used.
+    /// False if the law does not use alpha; marks are then not counted.
     #[inline(always)]
     fn counts_marks(&self) -> bool {
         true
@@ -124,8 +124,8 @@ mod tests {
     use crate::{Role, TransportConfig};
     use shortflow_units::Span;
 
-    /// RFC 8257 §3.3 step 3: the ACK of the last byte of a window still belongs to it; the next one, beyond, ends
-    /// it. Both are marked, so F = 1 and alpha moves from 0 to g.
+    /// RFC 8257 §3.3 step 4: the ACK of the last byte of a window still belongs to this window. The next ACK ends the
+    /// window. Both ACKs are marked, so F = 1 and alpha moves from 0 to g.
     #[test]
     fn a_window_of_data_ends_beyond_its_last_byte() {
         let mut marks = MarkFraction::new(0.0);
@@ -136,8 +136,8 @@ mod tests {
         assert_eq!(alphas, [0.0, 0.0, 0.25]);
     }
 
-    /// From 40 segments at alpha = 1/4, by the equations of the papers: the window that a mark leaves, and the segments
-    /// that the unmarked ACKs of a round trip add.
+    /// The papers' equations from 40 segments at alpha = 1/4: the window after a mark, and the segments that the
+    /// unmarked ACKs of one round trip add.
     #[test]
     fn each_law_cuts_by_alpha_and_grows_by_its_step() {
         let sent = |kilobytes: u64| FlowView { sent: Bytes::new(kilobytes * 1_000), ..flow(40) };
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// Bit for bit, over ten windows of ten ACKs whose first is marked.
+    /// Both windows are equal bit for bit after ten windows of ten ACKs, the first ACK of each marked.
     #[test]
     fn atcp_of_unit_weights_is_its_base() {
         for (atcp, base) in [("atcp+w_high=1", "newreno"), ("atcp+w_high=1+base=dctcp", "dctcp")] {

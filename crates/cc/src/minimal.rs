@@ -1,16 +1,16 @@
-//! pFabric's rate control — Alizadeh et al., "pFabric: Minimal Near-Optimal Datacenter Transport", SIGCOMM 2013, §4.3: start at
-//! the rate of the link, and back off only when losses persist.
+//! pFabric's rate control — Alizadeh et al., "pFabric: Minimal Near-Optimal Datacenter Transport", SIGCOMM 2013,
+//! §4.3. A flow starts at the rate of the link, and backs off only if losses persist.
 //!
 //! | paper | here |
 //! |---|---|
-//! | initial window: the bandwidth-delay product | [`Params::window`], worked out by the host unless given |
+//! | initial window: the bandwidth-delay product | [`Params::window`]; by default the host computes it |
 //! | growth as in TCP, with each packet acknowledged | [`grow`] |
-//! | at a timeout slow start, and ssthresh half the window | [`CongestionControl::on_congestion`] |
-//! | RTO, timeouts in a row that begin probe mode | [`Params`](crate::hosts::minimal::Params); what the host does with them: `minimal` of the simulator |
+//! | a timeout starts slow start and sets ssthresh to half the window | [`CongestionControl::on_congestion`] |
+//! | RTO, consecutive timeouts that begin probe mode | [`Params`](crate::hosts::minimal::Params); the simulator's module `minimal` acts on them |
 //!
 //! Choices:
-//! - ssthresh is the first window at the start, so that a flow adds a segment each round trip from then on, and never below
-//!   two segments (RFC 5681).
+//! - ssthresh starts at the first window, so a flow adds one segment per round trip from its start. ssthresh is at
+//!   least two segments (RFC 5681).
 
 use crate::newreno::grow;
 use crate::{
@@ -80,7 +80,8 @@ mod tests {
         assert_eq!(first_window(&mut Minimal::new(Params { window: Some(15.0) }), 12.0), 15.0);
     }
 
-    /// Twelve segments: a segment more in twelve ACKs, about. A timeout leaves one, and slow start to six; a second 2.
+    /// An ACK adds 1/12 of a segment to 12 segments. A timeout leaves one segment, and slow start leads to 6. After
+    /// two more timeouts ssthresh is 2.
     #[test]
     fn a_timeout_begins_slow_start_to_half_the_window() {
         let mut law = Minimal::new(Params::default());

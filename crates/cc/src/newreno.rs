@@ -1,4 +1,4 @@
-//! TCP's window law — RFC 5681 §3.1 and §3.2; with NewReno loss recovery (RFC 6582) by default.
+//! TCP's window law — RFC 5681 §3.1 and §3.2, with NewReno loss recovery (RFC 6582) by default.
 //!
 //! | symbol | field |
 //! |---|---|
@@ -6,9 +6,11 @@
 //! | FlightSize | [`FlowView::flight`] in segments |
 //!
 //! Deviations:
-//! - D1: a connection that was idle keeps its window, where RFC 5681 §4.1 restarts after an idle RTO.
-//! - D2: a loss halves FlightSize or cwnd, whichever is less. RFC 5681 Eq. 4 halves FlightSize, which without SACK counts
-//!   segments that have arrived beyond a hole. ns-2 and Linux halve cwnd, also where the application limits the sender.
+//! - D1: an idle connection keeps its window. RFC 5681 §4.1 restarts from a small window after an idle time of one
+//!   RTO.
+//! - D2: a loss halves FlightSize or cwnd, whichever is smaller. RFC 5681 Eq. 4 halves FlightSize, which without SACK
+//!   counts segments that have arrived beyond a hole. ns-2 and Linux halve cwnd, even if the application limits the
+//!   sender.
 
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
 use shortflow_spec::keys;
@@ -41,8 +43,8 @@ impl NewReno {
     }
 }
 
-/// Slow start below ssthresh, otherwise `step` segments per round trip (RFC 5681 Eq. 2 and 3; TCP
-/// has `step` = 1).
+/// Opens the window: slow start below ssthresh, otherwise `step` segments per round trip (RFC 5681 Eq. 2 and 3, where
+/// `step` is 1).
 #[inline]
 pub fn grow(window: &mut Window, ack: &AckSample, step: f64) {
     if window.in_slow_start() {
@@ -52,15 +54,15 @@ pub fn grow(window: &mut Window, ack: &AckSample, step: f64) {
     }
 }
 
-/// The response to ECN-Echo: multiplies cwnd by `factor`, not below `floor` segments, and ends slow
-/// start there (RFC 3168 §6.1.2, where `factor` is one half).
+/// Responds to ECN-Echo: multiplies cwnd by `factor`, not below `floor` segments, and ends slow start at the new
+/// window (RFC 3168 §6.1.2, where `factor` is one half).
 pub fn multiplicative_decrease(window: &mut Window, factor: f64, floor: f64) {
     window.cwnd = (window.cwnd * factor).max(floor);
     window.ssthresh = window.cwnd.max(2.0);
 }
 
-/// The response to loss, which every law here shares: ssthresh to half the flight (RFC 5681 Eq. 4, D2),
-/// cwnd to ssthresh, or to one segment after a timeout (§3.1).
+/// Responds to a loss as TCP does: sets ssthresh to half the flight (RFC 5681 Eq. 4, D2), and cwnd to ssthresh or,
+/// after a timeout, to one segment (§3.1).
 pub fn on_loss(window: &mut Window, cause: Cause, flow: &FlowView) {
     window.ssthresh = (flow.flight_segments() / 2.0).max(2.0); // Eq. 4
     window.cwnd = if cause == Cause::Timeout { 1.0 } else { window.ssthresh };
@@ -92,7 +94,7 @@ mod tests {
     use crate::sample::tests::{ack, flow, left};
     use shortflow_units::Bytes;
 
-    /// RFC 5681 Eq. 2, min(N, SMSS): half a segment acknowledged adds half a segment, two add one.
+    /// RFC 5681 Eq. 2, min(N, SMSS): an ACK of half a segment adds half a segment, an ACK of two segments adds one.
     #[test]
     fn slow_start_adds_what_was_acknowledged_up_to_one_segment() {
         for (acked, cwnd) in [(730, 2.5), (1460, 3.0), (2920, 3.0)] {

@@ -1,8 +1,8 @@
-//! TCP with selective acknowledgements — RFC 2018, RFC 6675. The window law is [`crate::newreno`]'s.
-//! Loss detection and repair differ; they are the sender's part (scoreboard and pipe), chosen by [`INFO`].
+//! TCP with selective acknowledgements — RFC 2018, RFC 6675. The window law is that of [`crate::newreno`]. Only loss
+//! detection and repair differ: the sender has a scoreboard and a pipe estimate, which [`INFO`] selects.
 //!
-//! Deviation: the scheme `tcp` is this one as a baseline of pECN, which does not say which TCP, and of
-//! FaST, which has NewReno. Set `recovery=newreno`.
+//! Deviation: the scheme `tcp` has this recovery as the baseline of pECN and FaST, too. pECN does not name its TCP,
+//! and FaST's baseline is NewReno. For NewReno, set `recovery=newreno`.
 
 use crate::{Ecn, Host, Recovery, TransportInfo};
 

@@ -1,26 +1,26 @@
-//! Inputs of a congestion control, and the window that it sets.
+//! Inputs of a congestion control, and the window that the congestion control sets.
 
 use shortflow_spec::words;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
-/// The two variables of RFC 5681, in segments.
+/// Congestion window and slow-start threshold of RFC 5681, in segments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
     /// Congestion window.
     pub cwnd: f64,
-    /// Slow start threshold.
+    /// Slow-start threshold.
     pub ssthresh: f64,
 }
 
 impl Window {
-    /// True below ssthresh (RFC 5681 §3.1).
+    /// True while cwnd is below ssthresh (RFC 5681 §3.1).
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 }
 
-/// Sender's view of the flow in transmission.
+/// State of the flow that a sender transmits, as the congestion control sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct FlowView {
     /// The present time.
@@ -29,23 +29,24 @@ pub struct FlowView {
     pub srtt: Span,
     /// Payload of a full segment.
     pub mss: Bytes,
-    /// Bytes of this flow sent so far, retransmissions not counted.
+    /// Bytes of this flow sent so far, without retransmissions.
     pub sent: Bytes,
     /// Bytes of this flow not yet acknowledged, sent or not; [`Bytes::MAX`] for a backlogged flow.
     pub remaining: Bytes,
-    /// Bytes sent and not yet acknowledged (RFC 5681 FlightSize). In [`CongestionControl::on_congestion`] for a loss, at most
-    /// the window, and at a timeout without SACKed bytes: after a long recovery most bytes have left the network.
+    /// Bytes sent and not yet acknowledged (FlightSize of RFC 5681). For a loss, [`CongestionControl::on_congestion`]
+    /// sees at most a window of bytes. For a timeout, it sees no SACKed bytes either, because after a long recovery
+    /// most bytes have left the network.
     pub flight: Bytes,
     /// Completion deadline of the flow.
     pub deadline: Option<Instant>,
-    /// Role that the application states.
+    /// Urgency of the flow, as the application states it.
     pub role: Role,
 }
 
 /// Urgency of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Role {
-    /// The application does not say.
+    /// The application states no role.
     #[default]
     Unknown,
     /// Urgent: a query or a short flow.
@@ -55,7 +56,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role of a traffic class by its name.
+    /// Role of the traffic class called `name`.
     pub fn of_class(name: &str) -> Role {
         match name {
             "short" | "query" => Role::Short,
@@ -66,7 +67,7 @@ impl Role {
 }
 
 impl FlowView {
-    /// A view without a message.
+    /// A view with only the time and the segment size, for laws that read nothing else.
     #[inline]
     pub fn blank(now: Instant, mss: Bytes) -> FlowView {
         let (srtt, sent, deadline, role) = (Span::ZERO, Bytes::ZERO, None, Role::Unknown);
@@ -79,7 +80,7 @@ impl FlowView {
     }
 }
 
-/// Time, path and segments of a new connection, before its first packet.
+/// A connection before its first packet: the time, its path and the sizes of its segments.
 #[derive(Debug, Clone, Copy)]
 pub struct Opening {
     /// The present time.
@@ -90,31 +91,32 @@ pub struct Opening {
     pub base_rtt: Span,
     /// Payload of a full segment.
     pub mss: Bytes,
-    /// Bytes that a link carries with each segment, beside its payload.
+    /// Bytes that a segment takes on a link in addition to its payload.
     pub header: Bytes,
 }
 
 impl Opening {
-    /// Segments that fill the path, as a fraction: line · base_rtt over the bytes of a segment on the link.
+    /// Bandwidth-delay product in segments, not rounded: line · base_rtt over the bytes of a segment on the link.
     pub fn bdp(&self) -> f64 {
         let bytes = self.line.as_bps() as f64 * self.base_rtt.as_secs_f64() / 8.0;
         bytes / (self.mss + self.header).as_f64()
     }
 }
 
-/// One acknowledgement that advanced `snd_una`; for laws that read the path any, since others bring samples too.
+/// One ACK. Laws that read the path get a sample of every ACK; other laws get samples only of ACKs that advance
+/// `snd_una`.
 #[derive(Debug, Clone, Copy)]
 pub struct AckSample {
-    /// By how many bytes `snd_una` advanced.
+    /// Bytes by which `snd_una` advanced.
     pub acked: Bytes,
-    /// The ACK carried ECN-Echo.
+    /// True if the ACK carries ECN-Echo.
     pub ece: bool,
-    /// The window may grow: it limits the sender, and the ACK advances, not in loss recovery, and is not marked unless the run allows
-    /// that.
+    /// True if this ACK may open the window: the ACK advances `snd_una`, the sender is not in loss recovery, and the
+    /// window limits the sender. A marked ACK may open the window only if `tcp.grow_on_marked_acks` allows it.
     pub may_grow: bool,
-    /// The window limits the sender, so that it may grow by laws that ask for nothing else; always, unless the run asks for it.
+    /// True if the window limits the sender. Always true unless `tcp.growth` requires this limit for growth.
     pub limited: bool,
-    /// The sender is in loss recovery.
+    /// True if the sender is in loss recovery.
     pub in_recovery: bool,
     /// First unacknowledged byte after this ACK.
     pub snd_una: u64,
@@ -122,13 +124,13 @@ pub struct AckSample {
     pub snd_nxt: u64,
     /// The flow.
     pub flow: FlowView,
-    /// Path of the acknowledged packet; `None` unless [`CongestionControl::reads_path`], or if the ACK
-    /// acknowledges no packet.
+    /// Path of the acknowledged packet; `None` if the law does not read the path ([`CongestionControl::reads_path`]),
+    /// or if the ACK acknowledges no packet.
     pub path: Option<PathSample>,
 }
 
 impl AckSample {
-    /// An unmarked ACK of `acked` bytes of `flow`, which may grow the window; the first of its connection.
+    /// An unmarked ACK of `acked` bytes of `flow`, which may open the window; the first ACK of its connection.
     pub fn of(flow: FlowView, acked: Bytes) -> AckSample {
         let (may_grow, limited) = (true, true);
         AckSample {
@@ -144,47 +146,47 @@ impl AckSample {
         }
     }
 
-    /// Marked bytes among the bytes that this ACK reports first, as far as ECN-Echo shows: exact with [`Ecn::Exact`], and
-    /// for laws that read the path, in any order of arrival.
+    /// Marked bytes among the bytes that this ACK is the first to report, according to ECN-Echo. The count is exact
+    /// with [`Ecn::Exact`]; for laws that read the path, it is exact in any order of arrival.
     pub fn marked(&self) -> Bytes {
         let news = self.path.map_or(self.acked, |path| path.newly_delivered);
         if self.ece { news } else { Bytes::ZERO }
     }
 }
 
-/// Path of a data packet and its ACK. For a retransmitted packet, the path of the last copy.
+/// Delays of a data packet and its ACK. For a retransmitted packet, the delays of the last copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathSample {
-    /// From the sender's hand-over of the packet to its host's port until now.
+    /// Time since the sender handed the packet to the port of its host.
     pub rtt: Span,
     /// Smallest round trip of this connection.
     pub min_rtt: Span,
-    /// Part of `rtt` that was spent in queues of switches, both ways.
+    /// Part of `rtt` in the queues of switches, in both directions.
     pub in_switches: Span,
-    /// Part of `rtt` that was spent in the two hosts: in their queues, with a receiver that delayed its ACK, and in their
-    /// jitter and stalls.
+    /// Part of `rtt` in the two hosts: in their queues, in the receiver's delay of the ACK, and in jitter and stalls
+    /// of the hosts.
     pub in_hosts: Span,
     /// Part of `in_hosts` in the queue of the sender's own host.
     pub at_sender: Span,
-    /// Part of `in_hosts` in the receiver's queue, behind its own packets.
+    /// Part of `in_hosts` in the queue of the receiver's host, behind other packets of this host.
     pub at_receiver: Span,
-    /// Part of `in_hosts` for which the receiver delayed its ACK to answer several packets at once.
+    /// Part of `in_hosts` for which the receiver delayed its ACK to acknowledge several packets at once.
     pub ack_delay: Span,
     /// Switches that the data packet crossed.
     pub hops: u32,
     /// Bytes delivered by the connection so far, SACKed bytes included.
     pub delivered: Bytes,
-    /// Part of `delivered` that this ACK reports first.
+    /// Part of `delivered` that this ACK is the first to report.
     pub newly_delivered: Bytes,
-    /// Delivery rate since the packet was sent (draft-ietf-ccwg-bbr §4.1); `None` over less than `min_rtt`, and of an ACK
-    /// that delivers nothing.
+    /// Delivery rate since the packet was sent (draft-ietf-ccwg-bbr §4.1). `None` if the rate was measured over less
+    /// than `min_rtt`, or if the ACK reports no newly delivered bytes.
     pub rate: Option<Rate>,
-    /// The sender had no more data at the transmission; the rate is then a lower bound.
+    /// True if the sender ran out of data when it sent the packet; the rate is then a lower bound.
     pub app_limited: bool,
 }
 
 impl PathSample {
-    /// Part of `in_hosts` that is neither in a queue to the network nor intended: late processors.
+    /// Part of `in_hosts` for which a processor was late: neither a wait in a host's queue nor an intended ACK delay.
     pub fn at_work(&self) -> Span {
         self.in_hosts.saturating_sub(self.at_sender + self.at_receiver + self.ack_delay)
     }
@@ -195,22 +197,22 @@ impl PathSample {
     }
 }
 
-/// A port of a switch at the departure of a data packet, which carried this report on (in-band telemetry).
+/// State of a switch port when a data packet left the port, carried by this packet (in-band telemetry).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HopSample {
     /// Number of the port.
     pub port: u32,
-    /// When the packet began to leave.
+    /// Time at which the transmission of the packet began.
     pub at: Instant,
-    /// Bytes that the port had sent on its link before, with what a link cannot use between frames.
+    /// Bytes that the port had sent on its link before this packet, including preambles and gaps between frames.
     pub sent: Bytes,
-    /// Bytes that waited behind the packet.
+    /// Bytes that remained in the queue behind the packet.
     pub queued: Bytes,
     /// Rate of the link.
     pub rate: Rate,
 }
 
-/// Why the window must shrink.
+/// Reason for a decrease of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// First ECN-Echo of a window of data.
@@ -223,64 +225,67 @@ pub enum Cause {
 
 /// A congestion control. Windows are in segments and may be fractional.
 pub trait CongestionControl {
-    /// The packet that an ACK answers has left these ports, in their order. [`CongestionControl::on_ack`] follows for the same ACK.
+    /// Takes the reports of the switch ports that the acknowledged packet left, in the order of its path.
+    /// [`CongestionControl::on_ack`] follows for the same ACK.
     fn on_hops(&mut self, _: &[HopSample]) {}
 
-    /// Account for an ACK and, where [`AckSample::may_grow`] allows it, open the window.
+    /// Accounts for an ACK and, if [`AckSample::may_grow`] is set, opens the window.
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample);
 
-    /// Shrink the window once for `cause`. After [`Cause::Timeout`] most leave one segment.
+    /// Decreases the window once for `cause`. After [`Cause::Timeout`], most laws leave one segment.
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView);
 
-    /// A connection begins. The window has the size that its host suggests: with TCP's hosts `tcp.initial_window`, with pFabric's
-    /// a bandwidth-delay product, with RoCE's none, which is an infinite cwnd.
+    /// Starts a connection. `cwnd` is the first window that the host suggests: `tcp.initial_window` with TCP's hosts,
+    /// a bandwidth-delay product with pFabric's hosts, and infinity with RoCE's hosts, which have no window of their
+    /// own.
     fn on_start(&mut self, _: &mut Window, _at: &Opening) {}
 
-    /// The law needs a [`PathSample`] with each ACK. Only then does the sender pace and offer timers.
+    /// True if the law needs a [`PathSample`] with each ACK. A TCP sender paces and calls timers only for these laws.
     fn reads_path(&self) -> bool {
         false
     }
 
-    /// The law, which reads the path too, needs [`HopSample`]s. Ports of switches then report, and decide departures one by one.
+    /// True if the law needs [`HopSample`]s; such a law reads the path too. Switch ports then write reports into
+    /// packets, and compute the departures of packets one by one.
     fn reads_hops(&self) -> bool {
         false
     }
 
-    /// Rate on the wire at which the sender paces its packets; `None` to send whenever the window has room. Without
-    /// one, a window below one segment sends a segment every round-trip time over cwnd.
+    /// Rate on the wire at which the sender paces its packets; `None` to send whenever the window has room. Without a
+    /// rate, a window below one segment sends one segment per round-trip time divided by cwnd.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
 
-    /// Time of the next call of [`CongestionControl::on_timer`].
+    /// Time of the next call of [`CongestionControl::on_timer`]; `None` without a timer.
     fn timer(&self) -> Option<Instant> {
         None
     }
 
-    /// The time that [`CongestionControl::timer`] told has come.
+    /// Called at the time that [`CongestionControl::timer`] returned.
     fn on_timer(&mut self, _: &mut Window, _: &FlowView) {}
 
-    /// The sender has sent this many bytes, headers included.
+    /// Called for each packet that the sender sends, with its bytes including headers.
     fn on_sent(&mut self, _: Bytes, _now: Instant) {}
 
-    /// True if [`CongestionControl::on_ack`] reads more of the flow than its segment size and the time; the rest is blank
-    /// otherwise.
+    /// True if [`CongestionControl::on_ack`] reads more of the flow than the segment size and the time. If false, all
+    /// other fields of the flow are blank.
     fn reads_flow(&self) -> bool {
         true
     }
 
-    /// Payload of the next segment, at most `mss`, where `room` bytes of the window are free. More than
-    /// `room` makes the sender wait.
+    /// Payload of the next segment, at most `mss`, if `room` bytes of the window are free. With a payload above
+    /// `room`, the sender waits.
     #[inline]
     fn segment_size(&self, _: &Window, mss: Bytes, _room: Bytes) -> Bytes {
         mss
     }
 
-    /// Bytes that may be outstanding. cwnd is not negative.
+    /// Bytes that may be outstanding. `cwnd` must not be negative.
     #[inline]
     fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes {
         debug_assert!(window.cwnd >= 0.0, "cwnd of {}", window.cwnd);
-        Bytes::new((window.cwnd * mss.get() as i64 as f64) as i64 as u64) // signed: few instructions
+        Bytes::new((window.cwnd * mss.get() as i64 as f64) as i64 as u64) // the conversion through i64 takes fewer instructions
     }
 
     /// The smallest window that the law keeps, in segments.
@@ -288,7 +293,7 @@ pub trait CongestionControl {
         1.0
     }
 
-    /// The congestion estimate of ECN senders at this time, for probes.
+    /// Congestion estimate alpha at this time, for probes; `None` for laws without alpha.
     fn alpha(&self, _: Instant) -> Option<f64> {
         None
     }
@@ -297,11 +302,11 @@ pub trait CongestionControl {
 words! {
     /// Detection and repair of losses.
     pub enum Recovery {
-        /// RFC 6582: one hole per round trip on partial ACKs.
+        /// RFC 6582: partial ACKs repair one hole per round trip.
         NewReno = "newreno",
-        /// RFC 6675: a scoreboard and a pipe estimate.
+        /// RFC 6675: a scoreboard of SACKed segments and an estimate of the bytes in flight (pipe).
         Sack = "sack",
-        /// RFC 8985 and RFC 6937: the times of segments, probes of the tail, and a proportional reduction.
+        /// RFC 8985 and RFC 6937: losses by send times, tail loss probes, and proportional rate reduction.
         Rack = "rack",
     }
 }
@@ -322,7 +327,7 @@ words! {
 pub(crate) mod tests {
     use super::*;
 
-    /// Defaults of a law are TCP's.
+    /// The defaults of the trait are TCP's.
     #[test]
     fn a_plain_law_keeps_the_configured_window_and_whole_segments() {
         let (mut law, mss) = (crate::newreno::NewReno, Bytes::new(1460));
@@ -370,7 +375,7 @@ pub(crate) mod tests {
     #[test]
     fn segments_fill_the_path() {
         close(opening().bdp(), 125_000.0 / 1_524.0);
-        // pFabric's network: 10 Gbit/s and 14.6 us hold twelve packets of 1,500 bytes.
+        // pFabric's network: 10 Gbit/s times 14.6 µs are twelve packets of 1,500 bytes.
         let (base_rtt, header) = (Span::from_nanos(14_600), Bytes::new(40));
         close(Opening { base_rtt, header, ..opening() }.bdp().round(), 12.0);
     }
@@ -382,7 +387,7 @@ pub(crate) mod tests {
         window.cwnd
     }
 
-    /// An ACK of one full segment that is the last of its window of data.
+    /// An unmarked or marked ACK of one full segment, the last ACK of its window of data.
     pub(crate) fn ack(ece: bool) -> AckSample {
         AckSample { ece, may_grow: !ece, snd_una: 1, ..AckSample::of(flow(10), Bytes::new(1460)) }
     }
@@ -392,7 +397,7 @@ pub(crate) mod tests {
         assert!((measured - expected).abs() <= 1e-9 * expected.abs(), "{measured} is not {expected}");
     }
 
-    /// The window that `cause` leaves of `cwnd` segments, all of them in flight.
+    /// The window after `cause` at a window of `cwnd` segments.
     pub(crate) fn left(law: &mut dyn CongestionControl, cwnd: f64, cause: Cause, flow: &FlowView) -> Window {
         let mut window = Window { cwnd, ssthresh: f64::INFINITY };
         law.on_congestion(&mut window, cause, flow);

@@ -7,34 +7,38 @@
 //! | fcwnd, ecwnd (§3.3) | two `Control`s: of the fabric and of the end hosts |
 //! | num_acked | [`PathSample::newly_delivered`], in segments |
 //! | delay of the end hosts | [`PathSample::at_work`], averaged |
-//! | delay of the fabric | [`PathSample::rtt`] without it, as it is |
+//! | delay of the fabric | [`PathSample::rtt`] without the delay of the end hosts and the delay of the ACK, not averaged |
 //! | target of the fabric (§3.5) | [`Params::fabric_target`] |
 //! | base_target, ħ, #hops | [`Params::base_target`], [`Params::hop`], [`PathSample::hops`] |
 //! | fs_range, fs_min_cwnd, fs_max_cwnd, α, β of Eq. 2 | [`Params::fs_range`], [`Params::fs_min`], [`Params::fs_max`], [`Params::scaling`] |
 //! | ai, β, max_mdf | [`Params::ai`], [`Params::beta`], [`Params::max_mdf`] |
 //! | RETX_RESET_THRESHOLD, min_cwnd, max_cwnd | [`Params::retx_reset`], [`Params::min_cwnd`], [`Params::max_cwnd`] |
-//! | pacing_delay | the sender's, of any law that reads the path |
+//! | pacing_delay | the TCP sender's, for every law that reads the path |
 //!
 //! Deviations and choices:
-//! - D1: `base_target=auto` is the round-trip time that the path would have with empty queues, plus `queueing`. An operator
-//!   works it out from the topology; here each ACK tells. ħ is then in it.
-//! - D2: the paper gives neither ai, β, max_mdf, ħ, fs_range, fs_min_cwnd, fs_max_cwnd, nor the threshold; these defaults are
-//!   ours. Flow scaling and decrease follow sim/swift.cpp of github.com/Broadcom/csg-htsim. `fs_range=0s` switches flow scaling off.
-//! - D3: printed, t_last_decrease is set when cwnd ≤ cwnd_prev. An ACK that changes nothing would then put off the next decrease,
-//!   for ever where ACKs come faster than round trips. Here it is set when cwnd falls.
-//! - D4: "rtt" is the last ACK's, in can_decrease and in pacing_delay.
-//! - D5: a window that does not bind is held at max_cwnd (the paper: "a ceiling value").
-//! - D6: the first window is the scenario's, `tcp.initial_window`; there is no slow start. Losses are repaired by the
-//!   sender, with SACK, and while they are the window does not grow. Before the first answer no delay tells of an incast:
-//!   200 senders lose nothing with windows of one or two segments and a buffer of 1000 packets; with ten they overflow it.
-//! - D7: otherwise each ACK that tells of new data counts, in order or not, and for a window at most. What it covers after
-//!   a timeout had mostly arrived before, and NewReno's ACKs do not tell.
-//! - D8: the weight of the average delay of the end hosts is not given; it is 1/8, as in TCP's SRTT (RFC 6298).
-//! - D9: the queues of the two hosts to the network are part of the fabric's delay, as in the paper's formula, round trip less
-//!   remote queueing, which ends when the answer is made, and local reception. The paper's hosts have no such queue, since
-//!   the card pulls packets; here fcwnd keeps the sender's short.
-//! - D10: the time for which the receiver delays an ACK on purpose (`tcp.ack_every`) is in neither delay. The paper has no delayed
-//!   ACKs; in the hosts' delay, an `ack_delay` above `host_target` would shrink the window for ever.
+//! - D1: `base_target=auto` is the round-trip time of the path with empty queues, plus `queueing`. An operator
+//!   computes base_target from the topology; here each ACK reports it. The round-trip time already contains ħ for
+//!   each hop.
+//! - D2: the paper does not give ai, β, max_mdf, ħ, fs_range, fs_min_cwnd, fs_max_cwnd, or the threshold; the
+//!   defaults are ours. Flow scaling and decrease follow sim/swift.cpp of github.com/Broadcom/csg-htsim.
+//!   `fs_range=0s` switches flow scaling off.
+//! - D3: t_last_decrease is set only if cwnd falls. As printed, it is set if cwnd ≤ cwnd_prev. An ACK that does not
+//!   change cwnd would then put off the next decrease, and forever if ACKs come more often than once per round trip.
+//! - D4: in can_decrease and in pacing_delay, "rtt" is the round-trip time of the last ACK.
+//! - D5: the window that does not limit the sender is held at max_cwnd (the paper: "a ceiling value").
+//! - D6: the first window is `tcp.initial_window`, and there is no slow start. The sender repairs losses with SACK;
+//!   during recovery the window does not grow. Before the first ACK, no delay reveals an incast: with a buffer of
+//!   1000 packets, 200 senders lose nothing with first windows of one or two segments, and overflow the buffer with
+//!   ten.
+//! - D7: outside recovery, each ACK that reports new data counts, in order or not, but at most a window of data.
+//!   After a timeout, most of the data that an ACK covers had arrived earlier, and NewReno's ACKs do not report when.
+//! - D8: the paper does not give the weight of a sample in the average delay of the end hosts. It is 1/8, as in TCP's
+//!   SRTT (RFC 6298).
+//! - D9: the hosts' queues towards the network count as fabric delay, as in the paper's formula: round trip less
+//!   remote queueing, which ends when the ACK is made, and less local reception. The paper's hosts have no such
+//!   queue, because the card pulls packets. Here fcwnd keeps the sender's queue short.
+//! - D10: the intended delay of an ACK (`tcp.ack_every`) counts in neither delay. The paper has no delayed ACKs. If
+//!   the hosts' delay included it, an `ack_delay` above `host_target` would shrink the window forever.
 
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, PathSample, Recovery, TransportInfo, Window,
@@ -91,13 +95,13 @@ keys! {
 }
 
 impl Params {
-    /// α and β of Eq. 2, in seconds: the scaling is fs_range at fs_min and nothing at fs_max.
+    /// α and β of Eq. 2, in seconds. The scaling is fs_range at a window of fs_min, and zero at fs_max.
     pub fn scaling(&self) -> (f64, f64) {
         let alpha = self.fs_range.as_secs_f64() / (1.0 / self.fs_min.sqrt() - 1.0 / self.fs_max.sqrt());
         (alpha, -alpha / self.fs_max.sqrt())
     }
 
-    /// The target of the fabric's delay in seconds (§3.5, Eq. 2).
+    /// Target of the fabric's delay, in seconds (§3.5, Eq. 2).
     pub fn fabric_target(&self, fcwnd: f64, path: &PathSample) -> f64 {
         let base = match self.base_target {
             Some(base) => base + self.hop.times(path.hops.into()),
@@ -108,13 +112,13 @@ impl Params {
         base.as_secs_f64() + scaling
     }
 
-    /// The factor of a decrease for too much delay (Algorithm 1, l. 14).
+    /// Factor of a decrease for a delay above the target (Algorithm 1, l. 14).
     pub fn decrease(&self, delay: f64, target: f64) -> f64 {
         (1.0 - self.beta * (delay - target) / delay).max(1.0 - self.max_mdf)
     }
 }
 
-/// One of the two windows, and when it last fell.
+/// One of the two windows, and the time of its last decrease.
 #[derive(Debug, Clone, Copy)]
 struct Control {
     cwnd: f64,
@@ -122,7 +126,7 @@ struct Control {
 }
 
 impl Control {
-    /// Algorithm 1 on an ACK of `acked` segments.
+    /// Runs Algorithm 1 on an ACK of `acked` segments.
     fn on_ack(
         &mut self,
         params: &Params,
@@ -139,7 +143,7 @@ impl Control {
         }
     }
 
-    /// A decrease, at most one per round-trip time.
+    /// Decreases the window, at most once per round-trip time.
     fn decrease(&mut self, params: &Params, factor: f64, at: Moment) {
         if self.last_decrease.is_none_or(|last| at.now.since(last) >= at.rtt) {
             self.set(params, self.cwnd * factor, at.now);
@@ -155,7 +159,7 @@ impl Control {
     }
 }
 
-/// Now, and the last round-trip time.
+/// The present time and the last round-trip time.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     now: Instant,
@@ -169,7 +173,7 @@ pub struct Swift(Box<State>);
 #[derive(Debug, Clone)]
 struct State {
     params: Params,
-    /// fcwnd and ecwnd, from the first event on.
+    /// fcwnd and ecwnd; `None` before the first event.
     controls: Option<[Control; 2]>,
     /// Average delay of the end hosts, in seconds.
     host_delay: Option<f64>,
@@ -186,7 +190,7 @@ impl Swift {
 }
 
 impl State {
-    /// Lets `act` change fcwnd and ecwnd; the window is the smaller one.
+    /// Lets `act` change fcwnd and ecwnd, and sets the window to the smaller of them.
     fn change(&mut self, window: &mut Window, act: impl Fn(usize, &mut Control)) {
         let first = [Control { cwnd: window.cwnd, last_decrease: None }; 2];
         let controls = self.controls.get_or_insert(first);
@@ -255,8 +259,8 @@ mod tests {
         Span::from_micros(us)
     }
 
-    /// A path of 20 µs with empty queues, on which a packet and its ACK, of one segment, waited so long in switches and in
-    /// hosts other than the sender's.
+    /// A path of 20 µs with empty queues. A packet of one segment and its ACK waited for these microseconds in
+    /// switches, and in hosts outside their queues.
     fn path(in_switches: u64, in_hosts: u64) -> PathSample {
         PathSample {
             rtt: micros(20 + in_switches + in_hosts),
@@ -274,7 +278,7 @@ mod tests {
         }
     }
 
-    /// Targets of 50 µs: 20 µs and 30 µs of queueing, without flow scaling.
+    /// Both targets are 50 µs: the fabric's is 20 µs plus 30 µs of queueing, without flow scaling.
     fn plain() -> Params {
         Params { queueing: micros(30), fs_range: Span::ZERO, host_target: micros(50), ..Params::default() }
     }
@@ -288,7 +292,8 @@ mod tests {
         AckSample { flow, path: Some(path), ..ack(false) }
     }
 
-    /// Algorithm 1, l. 8–11: ai / cwnd for each segment acknowledged at one segment and above, ai below.
+    /// Algorithm 1, l. 8–11: each acknowledged segment adds ai / cwnd at one segment and above, and ai below one
+    /// segment.
     #[test]
     fn below_the_target_it_adds_a_segment_each_round_trip() {
         let (mut law, mut window) = start(Params { ai: 2.0, ..plain() }, 8.0);
@@ -299,7 +304,7 @@ mod tests {
         close(window.cwnd, 0.375);
     }
 
-    /// L. 14: 70 µs against a target of 50 take 0.8 · 20/70 of the window, 1 ms takes max_mdf.
+    /// L. 14: 70 µs against a target of 50 µs take 0.8 · 20/70 of the window; 1 ms takes max_mdf.
     #[test]
     fn above_the_target_it_cuts_by_the_excess() {
         let (mut law, mut window) = start(plain(), 7.0);
@@ -310,7 +315,8 @@ mod tests {
         close(window.cwnd, 3.5);
     }
 
-    /// can_decrease: a round trip of 70 µs must have passed, also if ACKs between change nothing (D3).
+    /// can_decrease: a decrease needs a round trip of 70 µs since the last one, even if the ACKs in between change
+    /// nothing (D3).
     #[test]
     fn it_cuts_once_a_round_trip() {
         let (mut law, mut window) = start(plain(), 70.0);
@@ -322,7 +328,8 @@ mod tests {
         }
     }
 
-    /// §3.3: the smaller window counts, and each delay moves its own. Hosts at 60 µs against 50: 0.8 / 6.
+    /// §3.3: the smaller window counts, and each delay moves its own window. Hosts at 60 µs against a target of 50 µs
+    /// take 0.8 / 6.
     #[test]
     fn fabric_and_hosts_have_a_window_each() {
         let (mut law, mut window) = start(plain(), 6.0);
@@ -333,7 +340,8 @@ mod tests {
         close(hosts, 5.2);
     }
 
-    /// D9: 60 µs in the queues of the two hosts are the fabric's: 0.8 · 30/80 against its target of 50.
+    /// D9: 60 µs in the queues of the two hosts belong to the fabric's delay of 80 µs: 0.8 · 30/80 against its target
+    /// of 50 µs.
     #[test]
     fn queues_of_hosts_are_part_of_the_fabric() {
         let (mut law, mut window) = start(plain(), 8.0);
@@ -345,7 +353,7 @@ mod tests {
         close(hosts, 8.125);
     }
 
-    /// D10: 5 ms of delayed ACK move no window; the path has no queue, so that both grow.
+    /// D10: an ACK delay of 5 ms decreases no window. The path has no queue, so both windows grow.
     #[test]
     fn a_delayed_ack_is_no_congestion() {
         let (mut law, mut window) = start(plain(), 8.0);
@@ -353,7 +361,7 @@ mod tests {
         close(window.cwnd, 8.125);
     }
 
-    /// An ACK counts only newly delivered data, up to one window (D7).
+    /// An ACK counts only newly delivered data, and at most one window of it (D7).
     #[test]
     fn a_cumulative_ack_after_a_loss_grows_the_window_by_what_is_new() {
         let acks = |cwnd, newly: u64| {
@@ -367,8 +375,8 @@ mod tests {
         close(acks(0.5, 40), 1.5);
     }
 
-    /// Ten segments of which the first comes last: nine ACKs that do not advance and one that covers all add as much as ten
-    /// that do. In recovery none adds anything.
+    /// The first of ten segments arrives last: nine ACKs that do not advance and one that covers all grow the window
+    /// as much as ten ACKs in order. In recovery, no ACK grows the window.
     #[test]
     fn the_order_of_arrival_does_not_matter_to_growth() {
         let after = |advances: [bool; 10], in_recovery: bool| {
@@ -388,7 +396,7 @@ mod tests {
         close(after(late, true), 8.0);
     }
 
-    /// The hosts' delay is averaged: one sample of 80 µs after 0 counts as 10.
+    /// The hosts' delay is averaged: one sample of 80 µs after 0 µs counts as 10 µs.
     #[test]
     fn one_slow_answer_of_a_host_is_forgiven() {
         let (mut law, mut window) = start(plain(), 6.0);
@@ -398,7 +406,7 @@ mod tests {
         assert!(window.cwnd > 6.3);
     }
 
-    /// Eq. 2 with fs_range = 90 µs between 1/4 and 4 segments: α = 90 / (2 − 1/2) = 60, β = −30.
+    /// Eq. 2 with fs_range = 90 µs between 1/4 and 4 segments: α = 90 / (2 − 1/2) = 60 µs, β = −30 µs.
     #[test]
     fn small_windows_have_a_larger_target() {
         let params = Params { fs_range: micros(90), fs_min: 0.25, fs_max: 4.0, ..plain() };
@@ -410,14 +418,15 @@ mod tests {
         }
     }
 
-    /// §3.5: base_target and ħ for each of three hops.
+    /// §3.5: the target is base_target plus ħ for each of three hops.
     #[test]
     fn a_given_base_target_grows_with_the_hops() {
         let params = Params { base_target: Some(micros(25)), hop: micros(2), ..plain() };
         close(params.fabric_target(1.0, &path(7, 9)), 31.0 * MICRO);
     }
 
-    /// Algorithm 1, l. 16–25: losses take max_mdf once a round trip; the fifth timeout in a row leaves min_cwnd.
+    /// Algorithm 1, l. 16–25: losses take max_mdf once per round trip, and the fifth consecutive timeout leaves
+    /// min_cwnd.
     #[test]
     fn losses_cut_and_timeouts_in_a_row_reset() {
         let (mut law, mut window) = start(plain(), 16.0);

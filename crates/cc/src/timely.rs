@@ -2,7 +2,7 @@
 //!
 //! | symbol | here |
 //! |---|---|
-//! | new_rtt, prev_rtt | round-trip time of a segment of [`Params::segment`] bytes, [`PathSample::rtt`](crate::PathSample::rtt) less the receiver's delay |
+//! | new_rtt, prev_rtt | round-trip time of a segment of [`Params::segment`] bytes: [`PathSample::rtt`](crate::PathSample::rtt) less the receiver's ACK delay |
 //! | rtt_diff, α | `gradient`, in seconds, [`Params::alpha`] |
 //! | minRTT | [`Params::min_rtt`] |
 //! | T_low, T_high | [`Params::low`], [`Params::high`] |
@@ -10,17 +10,19 @@
 //! | rate | [`CongestionControl::pacing_rate`] |
 //!
 //! Deviations and choices:
-//! - D1: α = 0.875, β = 0.8, T_low = 50 µs, T_high = 500 µs, minRTT = 20 µs and δ = 10 Mbit/s are the attributes of the HPCC authors'
-//!   simulator (rdma-hw.cc), except δ, which is 5 Mbit/s there. The text of TIMELY's paper was not at hand to confirm them, so they are
-//!   not certain. A later snippet of the authors has α = 0.02 and T_high = 1 ms.
-//! - D2: δ is for links of 10 Gbit/s; `delta=auto` takes the same thousandth of other rates.
-//! - D3: the authors pace bursts of 16 to 64 KB, and measure one round trip for each. Here packets are paced one by one, and one sample
-//!   counts for each `segment` bytes acknowledged, the last packet's. The round trip holds no serialisation of a burst.
-//! - D4: the paper begins at 1/(N + 1) of the line for N active flows of the host. A law knows no other flow: the first rate is the
-//!   line's, as in the simulators.
-//! - D5: losses change nothing: the network of the paper loses none, by priority flow control. The sender goes back to the first
-//!   missing packet.
-//! - D6: the rate stays between `min_rate` and the line's. A gradient above 1/β would make it negative.
+//! - D1: α = 0.875, β = 0.8, T_low = 50 µs, T_high = 500 µs and minRTT = 20 µs are the attributes of the HPCC
+//!   authors' simulator (rdma-hw.cc); δ = 10 Mbit/s is 5 Mbit/s there. These values are not confirmed from the text
+//!   of the paper. A later snippet of the authors has α = 0.02 and T_high = 1 ms.
+//! - D2: δ is for links of 10 Gbit/s. `delta=auto` takes the same share, a thousandth, of other rates.
+//! - D3: the authors pace bursts of 16 to 64 KB and measure one round trip per burst. Here packets are paced one by
+//!   one, and the round trip of the last packet counts for each `segment` bytes acknowledged. So the round trip
+//!   contains no serialisation of a burst.
+//! - D4: the paper starts at 1/(N + 1) of the link's rate, for N active flows of the host. A law knows no other flow,
+//!   so the first rate is the link's, as in the simulators.
+//! - D5: losses do not change the rate, because priority flow control prevents them in the paper's network. The
+//!   sender goes back to the first missing packet.
+//! - D6: the rate stays between `min_rate` and the link's rate. A gradient above 1/β would otherwise make the rate
+//!   negative.
 
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Opening, Recovery, TransportInfo, Window,
@@ -36,7 +38,7 @@ pub const INFO: TransportInfo = TransportInfo {
     host: Host::Roce,
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
-    fills_link: false, // it answers a growing queue in proportion, and has no fixed point
+    fills_link: false, // TIMELY reacts to the growth of a queue, so its rate has no fixed point
 };
 
 keys! {
@@ -64,7 +66,7 @@ keys! {
     }
 }
 
-/// Falling round-trip times in a row that begin hyper-active increase (§4.3).
+/// Consecutive falling round-trip times that begin hyper-active increase (§4.3).
 const HYPER_AFTER: u32 = 5;
 
 /// TIMELY's state.
@@ -77,11 +79,11 @@ struct State {
     /// Rates in bit/s.
     line: f64,
     rate: f64,
-    /// prev_rtt, in seconds, from the first sample on.
+    /// prev_rtt in seconds; `None` before the first sample.
     previous: Option<f64>,
     /// rtt_diff, in seconds.
     gradient: f64,
-    /// Samples in a row with a gradient below zero.
+    /// Consecutive samples with a gradient below zero.
     falling: u32,
     /// Bytes acknowledged since the last sample.
     acked: u64,
@@ -96,7 +98,7 @@ impl Timely {
 }
 
 impl State {
-    /// Algorithm 1 on a new round-trip time, in seconds.
+    /// Runs Algorithm 1 on a new round-trip time, in seconds.
     fn on_rtt(&mut self, rtt: f64) {
         let Params { alpha, beta, low, high, min_rtt, delta, hyper, min_rate, .. } = self.params;
         let Some(previous) = self.previous.replace(rtt) else { return };
@@ -153,7 +155,7 @@ mod tests {
 
     const GIGA: f64 = 1e9;
 
-    /// A sender at 5 of 10 Gbit/s that has seen a round trip of `rtt` µs.
+    /// A sender at 5 Gbit/s on a link of 10 Gbit/s, after a round trip of `rtt` µs.
     fn start(rtt: f64) -> State {
         let mut law = Timely::new(Params::default());
         law.on_start(&mut Window { cwnd: f64::INFINITY, ssthresh: f64::INFINITY }, &opening());
@@ -163,7 +165,7 @@ mod tests {
         State { rate: 5.0 * GIGA, ..state }
     }
 
-    /// Algorithm 1, l. 5: below T_low the rate grows by δ, here 10 Mbit/s, even while the round trip grows.
+    /// Algorithm 1, l. 5: below T_low the rate grows by δ = 10 Mbit/s, even while the round-trip time grows.
     #[test]
     fn below_the_low_threshold_it_adds_a_step() {
         let mut state = start(20.0);
@@ -171,7 +173,7 @@ mod tests {
         close(state.rate, 5.01 * GIGA);
     }
 
-    /// L. 8: 1 ms, above T_high of 500 µs: 1 − 0.8 · (1 − 0.5) = 0.6.
+    /// L. 8: 1 ms against T_high = 500 µs multiplies the rate by 1 − 0.8 · (1 − 0.5) = 0.6.
     #[test]
     fn above_the_high_threshold_it_cuts_by_the_excess() {
         let mut state = start(1_000.0);
@@ -179,7 +181,8 @@ mod tests {
         close(state.rate, 3.0 * GIGA);
     }
 
-    /// L. 15: from 100 to 104 µs the difference is 0.875 · 4 = 3.5 µs, of 20 µs: 1 − 0.8 · 0.175 = 0.86.
+    /// L. 15: a rise from 100 to 104 µs gives a gradient of 0.875 · 4 = 3.5 µs over 20 µs, and the factor 1 − 0.8 ·
+    /// 0.175 = 0.86.
     #[test]
     fn a_growing_round_trip_cuts_by_the_gradient() {
         let mut state = start(100.0);
@@ -187,7 +190,7 @@ mod tests {
         close(state.rate, 4.3 * GIGA);
     }
 
-    /// L. 11–13: a falling one adds a step, from the fifth in a row on five.
+    /// L. 11–13: a falling round-trip time adds one step, and five steps from the fifth in a row on.
     #[test]
     fn five_falling_round_trips_in_a_row_begin_hyper_increase() {
         let mut state = start(100.0);
@@ -201,7 +204,7 @@ mod tests {
         rates.iter().zip(expected).for_each(|(rate, expected)| close(*rate, expected * GIGA));
     }
 
-    /// D6: a step of 100 µs would take four times the rate.
+    /// D6: a rise of 100 µs would take 3.5 times the rate.
     #[test]
     fn the_rate_stays_above_its_floor() {
         let mut state = start(100.0);

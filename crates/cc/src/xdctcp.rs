@@ -3,19 +3,20 @@
 //! | symbol | here |
 //! |---|---|
 //! | α, g, F | as in [`crate::dctcp`] |
-//! | dctcp_ns_ | [`Params::ns`], of query and short flows |
-//! | dctcp_nl_ | [`Params::nl`], of long flows |
+//! | dctcp_ns_ | [`Params::ns`], for query and short flows |
+//! | dctcp_nl_ | [`Params::nl`], for long flows |
 //!
-//! `ns` and `nl` have the ranges of §III-B and keep ns ≤ nl, except that `ns` may go below the paper's 0.1,
-//! to 0: short flows then ignore marks. `nl` = 1 is the paper's optimum.
+//! `ns` and `nl` have the ranges of §III-B, so `ns` ≤ `nl`. Only `ns` may also go below the paper's 0.1, down to 0:
+//! short flows then ignore marks. `nl` = 1 is the paper's optimum.
 //!
 //! Deviations:
-//! - D1: the authors' scripts (github.com/robertsatya/xdctcp) give each sender its class. Here the traffic has the class; a flow
-//!   of a class without a role, or every flow with `classify=bytes`, is short until it has sent
-//!   `threshold` bytes (1 MB, above the 512 KB of the longest short flow of the scripts).
-//! - D2: query flows use `ns` (the rule does not mention them; the scripts do so).
-//! - D3: cwnd keeps two segments, as in [`crate::dctcp`] (unstated; `nl` = 1 and α = 1 would leave nothing).
-//! - D4: g = 0.09 is the paper's optimum but above its own bound, Eq. 5, which is 0.080 for its setting.
+//! - D1: the authors' scripts (github.com/robertsatya/xdctcp) give each sender its class. Here the traffic has the
+//!   class. A flow of a class without a role is short until it has sent `threshold` bytes, and so is every flow with
+//!   `classify=bytes`. The default of 1 MB is above the longest short flow of the scripts (512 KB).
+//! - D2: query flows use `ns`, as in the scripts. The paper's rule does not mention query flows.
+//! - D3: a mark leaves at least two segments, as in [`crate::dctcp`]. The paper states no floor; with `nl` = 1 and α
+//!   = 1 nothing would be left.
+//! - D4: g = 0.09 is the paper's optimum, but exceeds the paper's own bound: Eq. 5 gives 0.080 for its setting.
 
 use crate::{ByMarks, Common, Ecn, FlowView, Host, MarkLaw, Recovery, Role, TransportInfo};
 use shortflow_spec::{keys, words};
@@ -33,11 +34,11 @@ pub const INFO: TransportInfo = TransportInfo {
 };
 
 words! {
-    /// Rule that tells short flows from long.
+    /// Rule that makes a flow short or long.
     pub enum Classify {
-        /// By its traffic class, where that says so, otherwise by bytes.
+        /// The role of the traffic class; without a role, the bytes sent.
         Role = "role",
-        /// By the bytes that it has sent.
+        /// The bytes sent.
         Bytes = "bytes",
     }
 }
