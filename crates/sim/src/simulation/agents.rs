@@ -1,4 +1,4 @@
-//! [`Agents`]: what the connections of each host share.
+//! [`Agents`]: state that the connections of each host share.
 
 use super::event::Event;
 use crate::engine::EventQueue;
@@ -6,29 +6,30 @@ use crate::host::{HostAgent, LazyTimer, Turn};
 use shortflow_units::{HostId, Instant};
 use std::any::Any;
 
-/// The agents of one host, of which there is one for each kind of its connections that has any, and their timer.
+/// Agents of one host, one for each kind of connection that the host has, and their common timer.
 #[derive(Debug)]
 struct OfHost {
     agents: Vec<Box<dyn HostAgent>>,
     alarm: LazyTimer,
 }
 
-/// The agents of every host. Those of hosts without any cost nothing but their place.
+/// Agents of all hosts. A host without agents costs one empty entry.
 #[derive(Debug)]
 pub(super) struct Agents {
     hosts: Vec<OfHost>,
-    /// Hosts whose agents may have something to do.
+    /// Hosts whose agents may name a connection.
     touched: Vec<HostId>,
 }
 
 impl Agents {
-    /// No agents, for so many hosts.
+    /// Tables for `hosts` hosts, without agents.
     pub fn new(hosts: usize) -> Agents {
         let none = || OfHost { agents: Vec::new(), alarm: LazyTimer::IDLE };
         Agents { hosts: (0..hosts).map(|_| none()).collect(), touched: Vec::new() }
     }
 
-    /// The agent of this kind at `host`, which may have something to do from now on.
+    /// The agent of type `A` at `host`, created on first use. Marks the host, because the caller may change
+    /// the agent.
     pub fn of<A: HostAgent + Default>(&mut self, host: HostId) -> &mut A {
         self.touched.push(host);
         let agents = &mut self.hosts[host.index()].agents;
@@ -40,13 +41,14 @@ impl Agents {
         agent.downcast_mut().unwrap_or_else(|| unreachable!("the agent at this place is of this kind"))
     }
 
-    /// The timer of `host` has come.
+    /// The timer of `host` expires.
     pub fn wake(&mut self, host: HostId, now: Instant) {
-        self.hosts[host.index()].alarm.expired(now); // or moved back: then it is set again
+        self.hosts[host.index()].alarm.expired(now); // if the deadline has moved back, `next_turn` arms the timer again
         self.touched.push(host);
     }
 
-    /// The next connection that may send or answer, with its host. Where there is none, the host's timer is set.
+    /// The next connection that may send or answer, with its host. Arms the timer of each host whose agents
+    /// name no connection.
     pub fn next_turn(&mut self, events: &mut EventQueue<Event>) -> Option<(HostId, Turn)> {
         while let Some(&host) = self.touched.last() {
             let OfHost { agents, alarm } = &mut self.hosts[host.index()];
@@ -62,7 +64,7 @@ impl Agents {
         None
     }
 
-    /// True if agents may have something to do.
+    /// True if an agent may name a connection.
     #[inline]
     pub fn are_touched(&self) -> bool {
         !self.touched.is_empty()

@@ -1,16 +1,16 @@
-//! Checks at the end of every run, in release builds too. A run that breaks an invariant of the
-//! simulator is an error, not a result.
+//! Checks at the end of every run, in release builds too. A run that breaks an invariant of the simulator is
+//! an error and has no result.
 //!
 //! | invariant | how it is checked |
 //! |---|---|
-//! | nothing is acknowledged before it is there | at each connection's end, acknowledged = received in order |
-//! | packets neither overtake one another nor vanish | bytes skipped by later ones were dropped on the way, where nothing reorders |
-//! | what is delivered reaches its host | packets delivered = packets that hosts took |
-//! | no flow beats its ideal time | every finished flow, where packets keep one path and links do not fail |
-//! | no link is above its rate | each port: time spent sending, against bytes; against time gone by |
+//! | no byte is acknowledged before it arrives | when a connection ends: bytes acknowledged = bytes received in order |
+//! | packets of a connection neither overtake each other nor vanish | without reordering: bytes missing when later bytes arrived ≤ bytes dropped |
+//! | a delivered packet reaches its host | packets delivered by the network = packets received by hosts |
+//! | no flow is faster than its ideal time | FCT of each finished flow, if packets keep one path and links do not fail |
+//! | no link exceeds its rate | each port: busy time ≥ time of its bytes at the link's rate, and ≤ elapsed time |
 //! | every packet is accounted for | each port: accepted = arrived + queued + on the wire + lost with the link |
-//! | paused ports do not wait for one another | no cycle of ports that have been paused for 1 ms with packets waiting; an error of the scenario |
-//! | time does not go back | events scheduled in the past |
+//! | paused ports do not wait for each other | no cycle of ports that have packets and have been paused for 1 ms; a cycle is an error of the scenario |
+//! | time does not go back | no event was scheduled in the past |
 
 use super::RunError;
 use super::connections::SequenceGap;
@@ -21,11 +21,11 @@ use crate::outcome::FlowRow;
 use crate::queue::Backlog;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, PortId, Rate, Span};
 
-/// Time after which ports that wait for one another in a cycle are a deadlock.
+/// Shortest pause that makes a cycle of waiting ports a deadlock.
 const DEADLOCK: Span = Span::from_millis(1);
 
 impl Simulation<'_> {
-    /// Checks the accounts of a connection, and keeps the first complaint.
+    /// Checks the acknowledged and skipped bytes of a connection, and keeps the first error.
     #[inline(never)]
     pub(super) fn check_connection(&mut self, conn: ConnId) {
         if let Err(reason) = self.check_accounts(conn) {
@@ -33,7 +33,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Checks what the sender of a connection says at the end of a message, where the receiver is.
+    /// Checks at the receiver that the bytes up to `acked`, which the sender reports at the end of a message,
+    /// have arrived.
     pub(super) fn check_acked(&mut self, conn: ConnId, acked: u64) {
         let connection = self.connections.slot(conn);
         let (source, to, flow_id) = (connection.source, connection.destination, connection.flow_id);
@@ -52,7 +53,8 @@ impl Simulation<'_> {
         if !owns(&self.part, to) {
             return Ok(());
         }
-        // The sender of a connection that closes has all of its stream acknowledged, even if it is in another part.
+        // A connection closes only when its whole stream is acknowledged, so its end is known even if the
+        // sender is in another part.
         let acked =
             if owns(&self.part, source) { connection.ends.acked() } else { connection.ends.messages().end() };
         let received = connection.ends.received();
@@ -66,7 +68,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Checks everything else at the end of a run.
+    /// Checks the open connections and all other invariants at the end of a run.
     pub(super) fn check(&mut self) -> Result<(), RunError> {
         let open: Vec<ConnId> = self.connections.iter_mut().map(|(conn, _)| conn).collect();
         open.into_iter().for_each(|conn| self.check_connection(conn));
@@ -132,8 +134,8 @@ fn connection_text(flow_id: u32, source: HostId, to: HostId) -> String {
     format!("connection {flow_id} from host {} to host {}", source.0, to.0)
 }
 
-/// True if a flow was faster than on an empty network. Segments smaller than the ideal time assumes may
-/// be: they are forwarded sooner.
+/// True if a flow was faster than on an empty network. A flow that sent more segments than its size needs is
+/// exempt: switches forward smaller segments sooner than the ideal time assumes.
 fn beats_its_ideal(row: &FlowRow, mss: Bytes) -> bool {
     let (Some(fct), Some(ideal)) = (row.fct(), row.ideal) else { return false };
     fct < ideal && row.left.saturating_sub(row.retransmits.into()) <= row.size.get().div_ceil(mss.get())
@@ -145,7 +147,7 @@ fn flow_text(flow: usize, row: &FlowRow) -> String {
     format!("flow {flow}, {} from host {source} to host {to}: took {fct}, below its ideal {ideal}", row.size)
 }
 
-/// A link of this rate, with the time of `gap` bytes between packets, and the packets that its port has accepted.
+/// Checks the counters of a port whose link has this rate and a gap of `gap` bytes between packets.
 fn port_accounts(port: &Port, rate: Rate, gap: Bytes) -> Result<(), String> {
     let (counters, held) = (port.counters(), port.held());
     let accounted = port.arrived() + port.lost_on_wire() + held.ring + u64::from(held.waiting.packets);
@@ -159,7 +161,7 @@ fn port_accounts(port: &Port, rate: Rate, gap: Bytes) -> Result<(), String> {
     let packets = counters.accepted - u64::from(held.waiting.packets);
     let sent = counters.accepted_bytes - held.waiting.bytes + Bytes::new(packets * gap.get());
     let (spent, needed) = (counters.busy + counters.busy_outside, rate.tx_time(sent));
-    // At a few bits per second a full queue needs longer than a Span can say.
+    // At a few bits per second, a full queue needs more time than a Span holds.
     if spent < needed && needed < Span::MAX {
         return Err(format!("{sent} sent in {spent}, for which {rate} needs {needed}"));
     }
@@ -185,7 +187,7 @@ mod tests {
     use crate::simulation::{self, NoObserver};
     use shortflow_units::{Instant, Span};
 
-    /// Thirty flows from ten hosts at once, so that packets of a connection queue behind one another.
+    /// Thirty simultaneous flows from ten hosts. Packets of one connection queue behind each other.
     const INCAST: &str = "
 title = 'incast'
 duration = '20ms'
@@ -204,7 +206,8 @@ sizes = { kind = 'fixed', value = '100KB' }
         Scenario::parse(text, "test", &[], &|_| Err("no file".to_owned())).unwrap()
     }
 
-    /// Complaint about a run of `text` in order of time by `run`, whose packets are believed to stay in order.
+    /// Error of the checks after `run` has run `text` in order of time, if the checks assume that packets
+    /// stay in order.
     fn complaint(scheme: &str, text: &str, run: impl FnOnce(&mut Simulation)) -> String {
         let (scenario, right) = (scenario(text), scenario(INCAST));
         let scheme = Scheme::named(scheme, &[]).unwrap();
@@ -216,7 +219,8 @@ sizes = { kind = 'fixed', value = '100KB' }
         simulation.check().unwrap_err().to_string()
     }
 
-    /// Runs a simulation in which `meddle` changes packets that reach their hosts, or keeps them.
+    /// Runs a simulation. `meddle` sees each packet that reaches its host, may change it, and returns false
+    /// to make it vanish.
     fn meddled(simulation: &mut Simulation, mut meddle: impl FnMut(&mut Packet) -> bool) {
         let mut packet = Packet::EMPTY;
         while let Some(event) = simulation.events.next(simulation.limit()) {
@@ -231,7 +235,7 @@ sizes = { kind = 'fixed', value = '100KB' }
         }
     }
 
-    /// With drops (tcp), without (dctcp), and with queues that reorder.
+    /// Runs with drops (tcp), without drops (dctcp), and with queues that reorder packets (pfabric, pias).
     #[test]
     fn a_sound_run_passes() {
         for scheme in ["tcp", "dctcp", "pfabric", "pias"] {
@@ -273,7 +277,7 @@ sizes = { kind = 'fixed', value = '100KB' }
         }
     }
 
-    /// ACKs claim the length of the last segment of 100 KB beyond what has arrived.
+    /// ACKs acknowledge 720 bytes too many, the length of the last segment of 100 KB.
     #[test]
     fn a_segment_acknowledged_before_it_is_there_is_found() {
         let text = complaint("tcp", INCAST, |simulation| {
@@ -285,7 +289,7 @@ sizes = { kind = 'fixed', value = '100KB' }
         assert!(text.contains("bytes acknowledged,") && text.contains("delivered in order"), "{text}");
     }
 
-    /// Complaint about a finished run after `change`.
+    /// Error of the checks after `change` has changed a finished run.
     fn after(change: impl FnOnce(&mut Simulation)) -> String {
         complaint("dctcp", INCAST, |simulation| {
             simulation.run(&mut NoObserver).unwrap();

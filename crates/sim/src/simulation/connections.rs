@@ -1,4 +1,4 @@
-//! The connection table. Slots are reused.
+//! The connection table. A new connection reuses the slot of a closed one.
 
 use super::ends::Endpoints;
 use crate::engine::prefetch;
@@ -8,24 +8,24 @@ use crate::packet::Packet;
 use shortflow_cc::TransportConfig;
 use shortflow_units::{ConnId, HostId};
 
-/// A connection.
+/// An open connection.
 #[derive(Debug)]
 pub(super) struct Connection {
-    /// Its number; connections are numbered in order of their first flow.
+    /// Flow id. Connections are numbered in order of their first flows.
     pub flow_id: u32,
     /// Host of the sender.
     pub source: HostId,
     /// Host of the receiver.
     pub destination: HostId,
-    /// Stays open when idle.
+    /// True if the connection stays open when idle.
     pub persistent: bool,
-    /// Carries flows of applications, which are told of arrivals.
+    /// True if the connection carries flows of applications, which must be told of arrivals.
     pub has_app_waiter: bool,
     /// Both ends.
     pub ends: Endpoints,
 }
 
-/// Bytes of a connection that were missing when later ones arrived: they must have been dropped.
+/// Bytes of a connection that were missing when later bytes arrived. The network must have dropped them.
 #[derive(Debug)]
 pub(super) struct SequenceGap {
     pub source: HostId,
@@ -45,12 +45,12 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// Number of the next connection.
+    /// Flow id of the next connection.
     pub fn next_flow_id(&self) -> u32 {
         self.opened
     }
 
-    /// True if there is memory for another.
+    /// True if there is memory for another connection.
     pub fn has_room(&mut self) -> bool {
         !self.free.is_empty() || self.slots.try_reserve(1).is_ok()
     }
@@ -84,7 +84,7 @@ impl Connections {
         conn
     }
 
-    /// Closes a connection. Packets that still arrive are late.
+    /// Closes a connection. Packets that arrive later are discarded.
     pub fn close(&mut self, conn: ConnId) {
         self.slots[conn.index()].flow_id = u32::MAX;
         self.free.push(conn);
@@ -105,13 +105,14 @@ impl Connections {
         &mut self.slots[conn.index()]
     }
 
-    /// The connection numbered `flow_id`, if it is still open.
+    /// The connection with flow id `flow_id` in slot `conn`, if it is still open.
     #[inline]
     pub fn get(&mut self, conn: ConnId, flow_id: u32) -> Option<&mut Connection> {
         self.slots.get_mut(conn.index()).filter(|connection| connection.flow_id == flow_id)
     }
 
-    /// A packet leaves its host after a wait that was unknown when it was sent.
+    /// Adds a packet's wait at its host to its message. A scheduler's wait is unknown until the packet
+    /// leaves.
     pub fn count_wait(&mut self, packet: &Packet) {
         let connection = self.get(packet.conn, packet.flow_id).filter(|_| packet.payload > 0);
         if let Some(message) =
@@ -128,11 +129,11 @@ impl Connections {
         slots.filter(|(_, connection)| connection.flow_id != u32::MAX)
     }
 
-    /// Merges the tables of the other parts into that of part 0: each end comes from the part of its host.
+    /// Merges the tables of other parts into the table of part 0. Each end comes from the part of its host.
     pub fn join(&mut self, others: &mut [Connections], part_of: impl Fn(HostId) -> usize) {
         for (slot, connection) in self.slots.iter_mut().enumerate() {
             let (from, to) = (part_of(connection.source), part_of(connection.destination));
-            // Part 0's connection swaps places with the sender's.
+            // The sender's part has the valid copy of the sender. Part 0 takes that copy.
             if let Some(other) = from.checked_sub(1) {
                 std::mem::swap(connection, &mut others[other].slots[slot]);
             }

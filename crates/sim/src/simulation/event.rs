@@ -1,4 +1,4 @@
-//! [`Event`]: everything that happens in a run.
+//! [`Event`]: an event of a run.
 
 use crate::engine::{EventCode, tie_break_rank};
 use crate::host;
@@ -6,7 +6,7 @@ use crate::net::NetworkEvent;
 use crate::tcp::CARD;
 use shortflow_units::{ConnId, HostId, Instant, PortId};
 
-/// Everything that happens in a run.
+/// An event of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// An event of the network.
@@ -15,20 +15,20 @@ pub enum Event {
     Timer {
         /// The connection.
         connection: ConnId,
-        /// Which of its timers, below [`Event::TIMERS`].
+        /// Number of the timer, below [`Event::TIMERS`].
         timer: u8,
     },
-    /// What the connections of this host share has something to do.
+    /// The timer of this host's agents.
     HostTimer(HostId),
-    /// Start of the next flow of this traffic source.
+    /// The next flow of this traffic source starts.
     FlowStart(u32),
-    /// An application learns what has arrived on this connection.
+    /// An application learns which bytes have arrived on this connection.
     Answer(ConnId),
     /// Both ends of this connection know that a message is fully acknowledged.
     Finish(ConnId),
     /// The backlogged flow of this connection sends no more new data.
     Stop(ConnId),
-    /// Probes take a sample.
+    /// Queues, windows and rates are sampled.
     Sample,
     /// The warm-up ends.
     WarmUpEnd,
@@ -37,19 +37,19 @@ pub enum Event {
 }
 
 impl Event {
-    /// Timers of a connection, both ends together, and that of a host.
+    /// Number of timers of a connection (sender and receiver), including the number reserved for hosts.
     pub const TIMERS: u8 = 8;
-    /// Connections that can be told apart.
+    /// Largest number of connections that an event can name.
     pub const CONNECTIONS: u32 = 1 << 27;
 }
 
-/// First timers of sender and receiver.
+/// First timer numbers of sender and receiver.
 pub(super) const OF_SENDER: u8 = 0;
 pub(super) const OF_RECEIVER: u8 = host::TIMERS;
-/// The last timer of a receiver is that of a host.
+/// The receiver's last timer number denotes the timer of a host.
 const OF_HOST: u32 = Event::TIMERS as u32 - 1;
 
-/// Number of the first event that happens once or at intervals.
+/// Code of the first single or periodic event.
 const ONCE: u32 = 1 << 28;
 
 impl From<NetworkEvent> for Event {
@@ -59,17 +59,18 @@ impl From<NetworkEvent> for Event {
     }
 }
 
-/// | highest bits | event | the others |
+/// | highest bits | event | remaining bits |
 /// |---|---|---|
-/// | 0001 | single or periodic event | which |
-/// | 0 | of the network | its own |
-/// | 10 | timer | 3 for the timer, 27 for the connection; the last timer is a host's |
-/// | 110 | start of a flow | the source |
-/// | 11100 | end of a message | the connection |
-/// | 11101 | an application's answer | the connection |
-/// | 1111 | stop of a backlogged flow | the connection |
+/// | 0001 | single or periodic event | kind |
+/// | 0 | event of the network | as in [`NetworkEvent`] |
+/// | 10 | timer | 3 bits: timer, 27 bits: connection; the last timer is that of a host |
+/// | 110 | start of a flow | traffic source |
+/// | 11100 | end of a message | connection |
+/// | 11101 | answer of an application | connection |
+/// | 1111 | stop of a backlogged flow | connection |
 ///
-/// Order at one instant: links that change, measured time and probes, packets, timers, starts of flows, ends, answers, stops.
+/// Simultaneous events run in this order: changes of links, measured time and samples, packets, timers,
+/// starts of flows, ends of messages, answers, stops.
 impl EventCode for Event {
     #[inline(always)]
     fn pack(self) -> u32 {
@@ -91,7 +92,7 @@ impl EventCode for Event {
     #[inline]
     fn unpack(bits: u32) -> Event {
         match bits >> 28 {
-            2 | 3 => Event::Network(NetworkEvent::Arrive(PortId(bits & ((1 << 29) - 1)))), // most events
+            2 | 3 => Event::Network(NetworkEvent::Arrive(PortId(bits & ((1 << 29) - 1)))), // the most frequent event
             1 => [Event::WarmUpEnd, Event::MeasureEnd, Event::Sample][(bits - ONCE) as usize % 3],
             ..8 => Event::Network(NetworkEvent::unpack(bits)),
             8..12 if bits >> 27 & 7 == OF_HOST => Event::HostTimer(HostId(bits % Event::CONNECTIONS)),
@@ -106,7 +107,8 @@ impl EventCode for Event {
         }
     }
 
-    /// Ports and timers take turns. Traffic sources and ends keep their order.
+    /// Simultaneous events of ports, and of timers, are ordered by a hash. Traffic sources and ends of
+    /// messages keep their order.
     fn rank(bits: u32, at: Instant) -> u32 {
         match bits >> 28 {
             ..8 => NetworkEvent::rank(bits, at),
@@ -115,17 +117,19 @@ impl EventCode for Event {
         }
     }
 
-    /// Starts and ends of flows come last.
+    /// Changes of links and single or periodic events precede the events of all nodes. Starts and ends of
+    /// flows follow them.
     fn precedes_nodes(bits: u32) -> bool {
         bits >> 29 == 0
     }
 
-    /// A message that ends concerns no packet of another, nor one that an end of its own connection expects.
+    /// True for all events except the end of a message, which does not affect packets of other connections,
+    /// nor packets that its own connection expects.
     fn is_barrier(bits: u32) -> bool {
         bits >> 27 != 14 << 1
     }
 
-    /// The timer of a sender for its host's card concerns that host alone.
+    /// True for the sender's timer for its host's card, which affects this host only.
     fn is_local(bits: u32) -> bool {
         bits >> 27 == 4 << 2 | u32::from(OF_SENDER + CARD)
     }

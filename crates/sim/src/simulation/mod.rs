@@ -1,4 +1,4 @@
-//! A run: scenario × scheme × seed → outcome.
+//! Simulation of one run: a scenario under a scheme with a seed.
 
 mod agents;
 mod checks;
@@ -25,10 +25,10 @@ use crate::scenario::Scenario;
 use crate::scheme::Scheme;
 use state::Simulation;
 
-/// Bytes of an open connection in the tables: both ends and, if kept, its path.
+/// Memory of an open connection in bytes: both ends and, if paths are fixed, the path.
 pub const BYTES_PER_CONNECTION: usize = size_of::<connections::Connection>() + BYTES_PER_PATH;
 
-/// Runs `scheme` in `scenario` with the random draws of `seed`.
+/// Runs `scheme` in `scenario` with random draws from `seed`.
 pub fn run(
     scenario: &Scenario,
     scheme: &Scheme,
@@ -38,11 +38,11 @@ pub fn run(
     run_on(1, scenario, scheme, seed, observer).map(|(outcome, _)| outcome)
 }
 
-/// [`run`] on up to `cores` cores, with equal outcome. Returns the number used: a network splits only so far. [`cores`]
-/// recommends a number.
+/// Runs like [`run`] on up to `cores` cores, with the same outcome. Returns the number of cores used, because
+/// a network cannot be split into arbitrarily many parts. [`cores`] recommends a number.
 ///
 /// # Errors
-/// As [`run`].
+/// Returns the errors of [`run`].
 pub fn run_on(
     cores: usize,
     scenario: &Scenario,
@@ -56,10 +56,11 @@ pub fn run_on(
     Ok((outcome, Cores { used: plan.modes.cores, why: plan.fewer_cores }))
 }
 
-/// Runs by a plan for this scenario and scheme. The observer gets packets only from a plan that watches them.
+/// Runs by `plan`, which must be derived from this scenario and scheme. The observer receives packets only if
+/// the plan watches them.
 ///
 /// # Errors
-/// As [`run`].
+/// Returns the errors of [`run`].
 pub fn run_planned(
     plan: &ExecutionPlan,
     scenario: &Scenario,

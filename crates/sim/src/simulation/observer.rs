@@ -1,4 +1,4 @@
-//! [`Observer`]: watches a run, and may stop it.
+//! [`Observer`]: receives progress and packet events of a run, and may stop the run.
 
 use crate::probe::account::{Explained, FlowAccount};
 use crate::probe::watch::{PacketEvent, TraceFilter};
@@ -11,16 +11,16 @@ pub struct RunProgress {
     pub now: Instant,
     /// Unfinished finite flows, for which the drain waits.
     pub open: u64,
-    /// Finite flows so far.
+    /// Finite flows that have started.
     pub flows: u64,
-    /// Estimated end of the last flow: open flows go on at their recent rates or to their timeouts, and those at the end of the
-    /// measured time resemble them.
+    /// Estimated end of the last flow. Assumes that open flows continue at their recent rates or wait for
+    /// their timeouts, and that flows open at the end of the measured time need as long.
     pub last: Instant,
 }
 
 impl RunProgress {
-    /// Estimated end of a run whose arrivals end at `measured`, at most `limit`. New flows take the mean time of the others, and
-    /// the longest of many a multiple of it.
+    /// Estimated end of the run, at most `limit`. Flows stop arriving at `measured`. Flows that are still
+    /// open then take the mean FCT so far (Little's law), times 1 + ln(open) for the longest of them.
     pub fn expected_end(&self, measured: Instant, limit: Instant) -> Instant {
         let (open, flows) = (self.open as f64, self.flows.max(1) as f64);
         let mean = open / flows * self.now.min(measured).since(Instant::ZERO).as_secs_f64();
@@ -29,20 +29,21 @@ impl RunProgress {
     }
 }
 
-/// Watches a run.
+/// Receives progress and packet events of a run.
 pub trait Observer {
-    /// Called every few thousand events. `false` stops the run. Other cores sometimes wait for it.
+    /// Reports progress every few thousand events. Returns `false` to stop the run. All cores may wait for
+    /// this call.
     fn tick(&mut self, standing: RunProgress) -> bool;
 
-    /// Packet events to record. Asked once, before the run. `None` costs nothing.
+    /// Packet events to record, asked once before the run. `None` costs no time.
     fn watches(&self) -> Option<TraceFilter> {
         None
     }
 
-    /// Receives events of watched packets in order of time, before each tick and at the end.
+    /// Receives the watched packet events in order of time, before each tick and at the end.
     fn packets(&mut self, _events: Vec<PacketEvent>) {}
 
-    /// Flows to account for. Asked once, before the run. `None` costs nothing.
+    /// Flows to account for, asked once before the run. `None` costs no time.
     fn explains(&self) -> Option<Explained> {
         None
     }
@@ -51,7 +52,7 @@ pub trait Observer {
     fn accounts(&mut self, _accounts: Vec<FlowAccount>) {}
 }
 
-/// Does nothing.
+/// Observes nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct NoObserver;
 

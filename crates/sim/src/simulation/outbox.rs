@@ -1,4 +1,4 @@
-//! [`EndpointOutbox`]: an endpoint's way to the network and the event queue.
+//! [`EndpointOutbox`]: access of an endpoint to the network and the event queue.
 
 use super::agents::Agents;
 use super::event::Event;
@@ -8,7 +8,7 @@ use crate::net::Network;
 use crate::packet::{Handover, Packet};
 use shortflow_units::{ConnId, HostId, Instant};
 
-/// Network, event queue and agents, for one endpoint of a connection.
+/// Network, event queue and agents of one endpoint of a connection.
 pub(super) struct EndpointOutbox<'a> {
     pub network: &'a mut Network,
     pub events: &'a mut EventQueue<Event>,

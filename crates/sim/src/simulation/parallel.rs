@@ -1,12 +1,13 @@
-//! One run on several cores: parts of the network at once, each in a thread.
+//! One run on several cores. Each part of the network runs in its own thread.
 //!
-//! A window is at most the shortest delay of a link between two parts, so a part's actions reach no other before the next
-//! window. After each window the parts exchange departed packets through mailboxes, one for each pair, wait for one another, and
-//! go on with the window of the earliest event. Flows start and end in every part, so connections have the same slots
-//! everywhere. All parts learn of a flow's end after the longest delay of a link; a single part does too. So outcomes do not
-//! depend on the number of parts.
+//! A window is at most as long as the shortest delay of a link between two parts, so no action of a part
+//! reaches another part within the same window. After each window, all parts exchange departed packets
+//! through mailboxes, one for each pair, and meet at a barrier. The next window starts at the earliest event
+//! of any part. Every part starts and ends every flow, so a connection has the same slot in each part. All
+//! parts learn of a flow's end after the longest delay of a link, and a run on one core uses this delay too.
+//! Therefore outcomes do not depend on the number of parts.
 //!
-//! Windows of this kind are those of UNISON (EuroSys 2024) and of conservative simulation before it.
+//! UNISON (EuroSys 2024) and earlier conservative parallel simulators use the same windows.
 
 use super::part::{Notice, Part};
 use super::plan::ExecutionPlan;
@@ -24,12 +25,12 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Looks at the barrier before a part sleeps. Parts of equal size meet within this time.
+/// Polls of the barrier before a thread sleeps. Parts of equal size meet within this time.
 const SPIN_ITERATIONS: u32 = 1000;
-/// Longest sleep before a part asks its observer again.
+/// Longest sleep between two calls of the observer.
 const PARK_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Messages from one part to another after a window.
+/// Packets and notices from one part to another after a window.
 #[derive(Debug, Default)]
 struct Mailbox {
     packets: Vec<BoundaryMail>,
@@ -39,17 +40,17 @@ struct Mailbox {
 /// State shared by the parts.
 struct WindowBarrier {
     parts: usize,
-    /// By sender and receiver, two each, which windows use by turns.
+    /// Two mailboxes for each pair of sender and receiver. Consecutive windows alternate between them.
     boxes: Vec<[Mutex<Mailbox>; 2]>,
-    /// Time of the next event, by part.
+    /// Time of the next event of each part.
     next: Vec<[AtomicU64; 2]>,
     arrived: AtomicUsize,
     window: AtomicUsize,
-    /// A part has stopped early.
+    /// A part has failed or was cancelled.
     stopped: AtomicBool,
     /// A part has reached the end of the run.
     ended: AtomicBool,
-    /// Sleeping parts.
+    /// Number of sleeping threads.
     asleep: Mutex<u32>,
     woken: Condvar,
 }
@@ -69,7 +70,7 @@ impl WindowBarrier {
         }
     }
 
-    /// Waits for all parts. Asks `goes_on` first, and again while it waits.
+    /// Waits for all parts. Calls `goes_on` first, and again during the wait.
     fn wait(&self, mut goes_on: impl FnMut() -> bool) -> Result<(), RunError> {
         if !goes_on() {
             return Err(RunError::Cancelled);
@@ -102,9 +103,10 @@ impl WindowBarrier {
         met
     }
 
-    /// `Some` once all parts have finished this window, or never will.
+    /// `Some` if all parts have finished this window or a part will never finish it.
     fn met(&self, window: usize) -> Option<Result<(), RunError>> {
-        // Read before the window: a part that is ahead may have ended in the next one.
+        // Read `ended` before `window`. Otherwise a part that is one window ahead could end between the two
+        // reads.
         let ended = self.ended.load(Ordering::Acquire);
         if self.stopped.load(Ordering::Acquire) {
             Some(Err(RunError::Cancelled))
@@ -128,7 +130,8 @@ impl WindowBarrier {
     }
 }
 
-/// Stops the other parts when dropped, unless this part has reached the end of the run.
+/// Stops the other parts when dropped, unless this part has reached the end of the run. Without this guard,
+/// they would wait for ever for a part that panics.
 struct AbortGuard<'a> {
     exchange: &'a WindowBarrier,
     at_end: bool,
@@ -148,7 +151,7 @@ impl Drop for AbortGuard<'_> {
     }
 }
 
-/// Observer of the parts after the first.
+/// Observer of all parts except part 0. Stops a part when another part has stopped.
 struct StopObserver<'a>(&'a WindowBarrier);
 
 impl Observer for StopObserver<'_> {
@@ -157,7 +160,7 @@ impl Observer for StopObserver<'_> {
     }
 }
 
-/// Runs all parts by `plan` and merges them.
+/// Runs all parts by `plan` and merges their results.
 pub(super) fn run<'a>(
     (scenario, scheme): (&'a Scenario, &'a Scheme),
     seed: u64,
@@ -194,7 +197,7 @@ pub(super) fn run<'a>(
     let mut worlds = Vec::new();
     for simulation in std::iter::once(first).chain(others.collect::<Vec<_>>()) {
         match simulation {
-            // If one has failed, it has stopped the others.
+            // A part that fails cancels all other parts. The error is that of the failed part.
             Err(RunError::Cancelled) => {}
             simulation => worlds.push(simulation?),
         }
@@ -213,7 +216,7 @@ impl Simulation<'_> {
         self.part = Some(part);
     }
 
-    /// Runs window by window, in step with the others.
+    /// Runs one window after another, in step with the other parts.
     fn run_part(
         &mut self,
         exchange: &WindowBarrier,
@@ -224,7 +227,7 @@ impl Simulation<'_> {
         let (mut start, mut turn) = (Instant::ZERO, 0);
         while start <= limit {
             let end = self.events.end_of_slot(start, start + lookahead);
-            // All parts see the end of the run in the same window.
+            // Common events reach all parts in the same window, so all parts end together.
             let has_ended = self.run_until(limit.min(Instant::from_ps(end.as_ps() - 1)), observer)?;
             self.check_room()?;
             if has_ended {
@@ -252,7 +255,7 @@ impl Simulation<'_> {
         for (to, packets) in boxes.iter_mut().enumerate() {
             if to != me && !(packets.is_empty() && part.news.is_empty()) {
                 let mut post = exchange.post(me, to, turn);
-                std::mem::swap(&mut post.packets, packets); // those of two windows ago are taken
+                std::mem::swap(&mut post.packets, packets); // the receiver has emptied the packets of two windows ago
                 post.news.extend(&part.news);
             }
         }
@@ -260,7 +263,7 @@ impl Simulation<'_> {
         exchange.next[me][turn].store(next.as_ps(), Ordering::Release);
     }
 
-    /// Takes packets from the mailboxes. Returns the time of the next event anywhere.
+    /// Takes packets and notices from the mailboxes. Returns the time of the next event of any part.
     fn import(&mut self, exchange: &WindowBarrier, turn: usize) -> Instant {
         let me = self.part.as_ref().map_or(0, |part| part.number as usize);
         for from in (0..exchange.parts).filter(|from| *from != me) {
@@ -296,7 +299,8 @@ impl Simulation<'_> {
         self.join_samples(&samples);
     }
 
-    /// Merges samples of all parts in the order of a single part, and sums those of each class.
+    /// Merges the samples of all parts into the order of a run on one core, and sums the throughput of each
+    /// class.
     fn join_samples(&mut self, parts: &[Samples]) {
         let places: HashMap<PortId, usize> = self.measured.iter().copied().zip(0..).collect();
         let place = |sample: &Sample| match sample.subject {
@@ -326,7 +330,8 @@ impl Simulation<'_> {
     }
 }
 
-/// Completes the rows of part 0 from `others`: each flow from its sender's part, its arrivals from its receiver's.
+/// Completes the flow rows of part 0. A row comes from the sender's part, its arrivals from the receiver's
+/// part.
 fn join_rows(rows: &mut [FlowRow], others: &mut [Vec<FlowRow>], part_of: impl Fn(HostId) -> usize) {
     for (index, row) in rows.iter_mut().enumerate() {
         let (from, to) = (part_of(row.source), part_of(row.destination));
@@ -344,7 +349,7 @@ fn join_rows(rows: &mut [FlowRow], others: &mut [Vec<FlowRow>], part_of: impl Fn
 mod tests {
     use super::*;
 
-    /// One part panics in its window. The other, asleep at the barrier, stops.
+    /// One part panics in its window. The other part, asleep at the barrier, stops.
     #[test]
     fn a_part_that_fails_stops_the_others() {
         let (exchange, is_past) = (&WindowBarrier::new(2), AtomicBool::new(false));
@@ -352,7 +357,7 @@ mod tests {
             let fails = scope.spawn(|| {
                 let _watchdog = AbortGuard::new(exchange);
                 exchange.wait(|| true).unwrap();
-                // It may sleep at the first barrier too.
+                // The waiting part may also sleep at the first barrier.
                 while !is_past.load(Ordering::Relaxed) || *exchange.asleep.lock().unwrap() == 0 {
                     thread::yield_now();
                 }
@@ -369,7 +374,7 @@ mod tests {
         assert_eq!(waits.unwrap(), (Ok(()), Err(RunError::Cancelled)));
     }
 
-    /// One part is told to stop while the other works. Both stop.
+    /// The observer cancels a part that waits. The part stops although the other part has not arrived.
     #[test]
     fn a_part_that_waits_still_looks_on() {
         let (exchange, mut looks) = (&WindowBarrier::new(2), 0);
@@ -380,7 +385,7 @@ mod tests {
         assert_eq!((stopped, looks), (Err(RunError::Cancelled), 4));
     }
 
-    /// Unless the part that has ended is a window ahead.
+    /// A part that ends while another waits is an error, unless the part that ends is one window ahead.
     #[test]
     fn parts_that_end_at_different_times_are_an_error() {
         let exchange = &WindowBarrier::new(2);

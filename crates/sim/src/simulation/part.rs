@@ -1,18 +1,18 @@
-//! [`Part`]: the nodes that one of several simulations of a network has.
+//! [`Part`]: the nodes that one core simulates.
 
 use shortflow_units::{ConnId, HostId, Instant, NodeId};
 use std::sync::Arc;
 
-/// News of a part, for the others.
+/// A report from one part to all others.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Notice {
-    /// The sender of a connection has its stream acknowledged up to this byte, where a message ends.
+    /// The sender's stream is acknowledged up to byte `acked`, the end of a message.
     Acked { conn: ConnId, acked: u64, at: Instant },
-    /// The receiver has the stream up to this byte, and so a message whose application waits.
+    /// The receiver has the stream up to byte `received`, so an application can answer a message.
     Arrived { conn: ConnId, flow_id: u32, received: u64, at: Instant },
 }
 
-/// A part of a network: hosts and switches, with the ports that send from them.
+/// A part of a network: hosts and switches, with their output ports.
 #[derive(Debug)]
 pub(super) struct Part {
     pub number: u32,
@@ -23,13 +23,13 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// True if a node is in the part.
+    /// True if this part simulates `node`.
     pub fn owns(&self, node: NodeId) -> bool {
         self.owner[node.index()] == self.number
     }
 }
 
-/// True if a host is in `part`; without a part, always.
+/// True if `part` simulates `host`, or if the network is not split.
 pub(super) fn owns(part: &Option<Part>, host: HostId) -> bool {
     part.as_ref().is_none_or(|part| part.owns(NodeId(host.0)))
 }

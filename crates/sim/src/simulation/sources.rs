@@ -1,4 +1,4 @@
-//! The traffic of a run: flows known in advance, and applications that answer arrivals.
+//! The traffic of a run: open-loop flows, and closed-loop applications that respond to arrivals.
 
 use crate::engine::Seeds;
 use crate::scenario::Scenario;
@@ -8,17 +8,17 @@ use crate::traffic::{
 use shortflow_units::Instant;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Start of a flow, and its traffic entry.
+/// Start time of a flow, and the index of its traffic entry.
 pub(super) type FlowStart = (Instant, usize);
 
-/// A flow that starts, and the application to tell of its arrival.
+/// A flow to start, and the application that waits for its arrival.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Start {
     pub arrival: FlowArrival,
     pub reply: Option<Reply>,
 }
 
-/// Receiver of the report of an arrival.
+/// Application and task that learn of a flow's arrival.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reply {
     pub task: TaskId,
@@ -31,13 +31,13 @@ enum Source {
     Closed { application: Box<dyn Application>, planned: BTreeMap<(Instant, u64), FlowRequest> },
 }
 
-/// Every traffic entry.
+/// Traffic sources of all entries.
 pub(super) struct Sources {
     entries: Vec<Source>,
     steps: AppActions,
-    /// Ends of applications' flows in the stream of each connection.
+    /// By connection: ends of applications' flows in its stream, each with the application to tell.
     awaited: BTreeMap<u32, VecDeque<(u64, Reply)>>,
-    /// Bytes up to which answers are due, by connection.
+    /// By connection: byte up to which an arrival was already announced.
     told: BTreeMap<u32, u64>,
     planned: u64,
     end: Instant,
@@ -61,7 +61,8 @@ impl Sources {
         }
     }
 
-    /// Begins all entries: the first flow of each known in advance, and flows planned by applications.
+    /// Starts all entries. Returns the first flow of each open-loop entry, and the flows that applications
+    /// plan.
     pub(super) fn begin(&mut self) -> (Vec<FlowStart>, Vec<FlowStart>) {
         let (mut known, mut planned) = (Vec::new(), Vec::new());
         for index in 0..self.entries.len() {
@@ -76,7 +77,7 @@ impl Sources {
         (known, planned)
     }
 
-    /// The due flow of entry `index`.
+    /// Takes the flow of entry `index` that is due.
     #[inline]
     pub(super) fn take(&mut self, index: usize) -> Option<Start> {
         match &mut self.entries[index] {
@@ -88,8 +89,8 @@ impl Sources {
         }
     }
 
-    /// Time of the next flow of entry `index`, if known in advance. Flows arrive during the drain too, so that measured flows do
-    /// not finish in an emptying network.
+    /// Start time of the next flow of entry `index`, if the entry is open-loop. Flows also start during the
+    /// drain. Without this load, the measured flows would finish in an emptying network.
     #[inline]
     pub(super) fn advance(&mut self, index: usize) -> Option<Instant> {
         let Source::Open { arrivals, next } = &mut self.entries[index] else { return None };
@@ -97,12 +98,12 @@ impl Sources {
         next.as_ref().map(|arrival| arrival.at)
     }
 
-    /// A flow of an application ends at byte `end` of a connection's stream.
+    /// Notes that a flow of an application ends at byte `end` of a connection's stream.
     pub(super) fn expect(&mut self, flow_id: u32, end: u64, reply: Reply) {
         self.awaited.entry(flow_id).or_default().push_back((end, reply));
     }
 
-    /// True if a flow of an application has arrived with its connection's stream up to `received`, at the first call that finds it.
+    /// True if a flow of an application ends at or below `received` and was not announced by an earlier call.
     pub(super) fn is_news(&mut self, flow_id: u32, received: u64) -> bool {
         let told = self.told.get(&flow_id).copied().unwrap_or(0);
         let mut ends = self.awaited.get(&flow_id).into_iter().flatten().map(|(end, _)| *end); // ascending
@@ -113,7 +114,8 @@ impl Sources {
         is_news
     }
 
-    /// Reports that a connection has received its stream up to `received`. Returns the start times of flows that follow.
+    /// Tells applications that a connection's stream has arrived up to byte `received`. Returns the starts of
+    /// the flows that they send in response.
     pub(super) fn delivered(&mut self, now: Instant, flow_id: u32, received: u64) -> Vec<FlowStart> {
         let mut starts = Vec::new();
         while let Some(reply) = self.next_delivered(flow_id, received) {
@@ -136,7 +138,7 @@ impl Sources {
         Some(reply)
     }
 
-    /// Takes over an application's latest requests.
+    /// Plans the flows that an application has just requested. Returns their starts.
     fn plan(&mut self, index: usize) -> Vec<FlowStart> {
         let Source::Closed { planned, .. } = &mut self.entries[index] else { return Vec::new() };
         let plan = |sending: FlowRequest| {

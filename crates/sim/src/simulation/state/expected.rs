@@ -1,4 +1,4 @@
-//! Short path of expected packets at their hosts, and what hosts take early.
+//! The short path for packets that their endpoints expect, and early reception at hosts.
 
 use super::super::event::{Event, OF_RECEIVER, OF_SENDER};
 use super::super::outbox::EndpointOutbox;
@@ -8,8 +8,8 @@ use crate::net::NetworkEvent;
 use shortflow_units::{HostId, Instant, PortId};
 
 impl Simulation<'_> {
-    /// A host takes the packet that is due at the far end of `port`, and those after it early. Returns `None` if the
-    /// endpoint does not expect it.
+    /// Delivers the packet that arrives now from `port`, then receives later packets early. Returns `None` if
+    /// the endpoint does not expect the packet.
     #[inline(never)] // keeps the path of packets at switches short
     pub(super) fn receive_due(&mut self, port: PortId) -> Option<()> {
         let next = self.receive_expected(port)?;
@@ -17,14 +17,15 @@ impl Simulation<'_> {
         Some(())
     }
 
-    /// A host takes what reaches it through `port` from `at` on, early. All that leaves there before `known` is known.
+    /// Receives early the packets that arrive through `port` from time `at` on. All departures from the port
+    /// before `known` are known.
     #[inline(never)] // keeps the path of packets at switches short
     pub(super) fn receive_early(&mut self, port: PortId, at: Instant, known: Instant) {
         self.take_early(port, at, known);
     }
 
-    /// Receives packets as long as they are expected, and before them only local timers happen to the host. Nothing goes
-    /// past the end of the run.
+    /// Receives packets while the endpoint expects them and no event other than local timers precedes them at
+    /// the host. After the measured time nothing is received early, because the run may end at any event.
     #[inline(always)] // saves a call per packet
     fn take_early(&mut self, port: PortId, mut at: Instant, known: Instant) {
         let (now, sender) = (self.events.now(), &self.network.ports()[port.index()]);
@@ -55,7 +56,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// A packet at its host, if the endpoint expects it. Returns the next arrival, `Instant::MAX` without one.
+    /// Delivers the head packet of `port` if the endpoint expects it. Returns the time of the next arrival,
+    /// or `Instant::MAX`.
     #[inline(always)]
     fn receive_expected(&mut self, port: PortId) -> Option<Instant> {
         let (head, packet) = self.network.head(port)?;

@@ -1,4 +1,4 @@
-//! Samples during a run, and the accounts at its end.
+//! Samples and progress estimates during a run, and the outcome at its end.
 
 use super::super::event::Event;
 use super::super::part::owns;
@@ -11,7 +11,7 @@ use crate::probe::{Sample, Subject, throughput};
 use crate::theory::fct::ideal_fct;
 use shortflow_units::{ConnId, Instant, Occupancy, Span};
 
-/// Smallest window, in segments, that may be wide.
+/// Smallest window, in segments, whose ratio to the path's capacity is computed.
 const WORTH_A_LOOK: f64 = 100.0;
 
 impl Simulation<'_> {
@@ -36,7 +36,7 @@ impl Simulation<'_> {
         self.sampled = at;
         match self.part {
             None => self.meter.sample(at, time, &mut self.samples),
-            Some(_) => self.meter.take(at, &mut self.samples, |bytes| bytes as f64), // until parts are joined
+            Some(_) => self.meter.take(at, &mut self.samples, |bytes| bytes as f64), // `join_samples` divides by the time
         }
         for Backlogged { conn, flow, sampled } in &mut self.backlogged {
             let connection = self.connections.slot(*conn);
@@ -64,7 +64,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Looks at all open measured flows. The next look comes late enough to keep the cost small.
+    /// Estimates the end of the run from all open measured flows. The interval to the next estimate grows
+    /// with the number of connections, to keep the cost small.
     pub(super) fn look(&mut self) {
         let (now, flows, before, mut slots) =
             (self.events.now(), &self.flows, std::mem::take(&mut self.looks), 0);
@@ -79,7 +80,8 @@ impl Simulation<'_> {
             let counts = |message: &&Message| message.flow.0 < DRAIN && !message.is_backlogged();
             let Some(message) = ends.messages().first().filter(counts) else { continue };
             let (size, acked) = (message.end - message.start, message.acked(ends.acked()));
-            // The rate since a quarter to a half of its life ago, timeouts included. Windows are small at first.
+            // Use the rate over the last quarter to half of the flow's life, timeouts included. The initial
+            // window would bias the rate of younger flows.
             let start = flows[message.flow.index()].start;
             let [older, newer] = before.get(&message.flow).copied().unwrap_or([(start, 0); 2]);
             let is_over = now.since(newer.0).times(4) > now.since(start);
@@ -99,17 +101,18 @@ impl Simulation<'_> {
         if self.rated.1 > 0.0 {
             rest = rest.max(at_rate(unknown, self.rated));
         }
-        // Flows like these are open at the end of the measured time.
+        // Assume that similar flows are open at the end of the measured time.
         self.last = now.max(self.window.end) + rest;
         self.next_look = self.handled + 8 * TICK + 64 * slots;
     }
 
-    /// End of the run. If flows stall for ever, the last event comes long before the end of the drain.
+    /// End of the run. If flows stall for ever, the run ends with the drain, although the last event is much
+    /// earlier.
     pub(in crate::simulation) fn end(&self) -> Instant {
         if self.pending > 0 { self.window.end + self.scenario.drain } else { self.events.now() }
     }
 
-    /// Ends the accounts: rows of flows that are not known to be done, ports, totals.
+    /// Ends the run: records open flows, ports and totals.
     pub(in crate::simulation) fn finish(mut self) -> Outcome {
         let end = self.end();
         self.record_open();
@@ -133,8 +136,9 @@ impl Simulation<'_> {
         Outcome { flows, drain_flows, tasks, samples, ports, drops, long_paths, counters, end }
     }
 
-    /// Ratio of a connection's window to the capacity of its path: bandwidth-delay product, buffers of switches and small queue.
-    /// Few windows are large enough to look up their path.
+    /// Ratio of a connection's window to the capacity of its path (bandwidth-delay product, switch buffers
+    /// and the host's small queue). Returns 0, without a search for the path, for windows of up to 100
+    /// segments.
     pub(super) fn width(&mut self, conn: ConnId) -> f64 {
         let (now, tcp) = (self.events.now(), &self.scenario.tcp);
         let connection = self.connections.slot(conn);
@@ -158,7 +162,7 @@ impl Simulation<'_> {
     fn record_open(&mut self) {
         let open: Vec<ConnId> = self.connections.iter_mut().map(|(conn, _)| conn).collect();
         for conn in open {
-            // One at a time: a list of all would be as large as the flow table.
+            // Copy one message at a time: a list of all messages would be as large as the flow table.
             for number in 0.. {
                 let message = self.connections.slot(conn).ends.messages_mut().iter_mut().nth(number).copied();
                 let Some(message) = message else { break };

@@ -1,4 +1,5 @@
-//! What follows an event at a host: reports of departures to senders, and turns that agents name.
+//! Work after each event at a host: reports of departures to senders, and turns that agents give to
+//! connections.
 
 use super::super::event::{OF_RECEIVER, OF_SENDER};
 use super::super::outbox::EndpointOutbox;
@@ -7,8 +8,8 @@ use crate::host::EndpointContext;
 use crate::packet::Left;
 
 impl Simulation<'_> {
-    /// Tells senders of segments that have left the schedulers of their hosts' ports, and gives connections their turn that
-    /// agents name.
+    /// Tells senders which segments have left the schedulers of their hosts' ports, and runs the connections
+    /// that agents name.
     #[inline]
     pub(super) fn tell_senders(&mut self) {
         while let Some(left) = self.network.next_left() {

@@ -1,4 +1,4 @@
-//! Events of a run whose packets are watched.
+//! Handling of watched packets and timers.
 
 use super::super::Observer;
 use super::super::event::OF_SENDER;
@@ -10,7 +10,7 @@ use crate::tcp::CARD;
 use shortflow_units::{ConnId, Instant};
 
 impl Simulation<'_> {
-    /// Records packet events, and accounts for completion times, from now on.
+    /// Starts to record packet events and to account for completion times.
     pub(in super::super) fn watch(&mut self, what: Option<TraceFilter>, explained: Option<Explained>) {
         self.network.watch(what.unwrap_or_default());
         self.watched = true;
@@ -24,7 +24,7 @@ impl Simulation<'_> {
         self.network.watch_mut().into_iter().for_each(|watch| watch.explain(accounts.clone()));
     }
 
-    /// Hands all that is known before `now` to the observer.
+    /// Hands the packet events and accounts before `now` to the observer.
     pub(super) fn report(&mut self, now: Instant, observer: &mut dyn Observer) {
         if self.watched {
             observer.packets(self.network.noted(now));
@@ -33,8 +33,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// [`Simulation::receive`] for a packet that may be watched.
-    #[inline(never)] // keeps the path of the others short
+    /// Does the work of [`Simulation::receive`] for a packet that may be watched.
+    #[inline(never)] // keeps the path of unwatched packets short
     pub(super) fn receive_watched(&mut self, packet: &mut Packet) {
         let (now, conn, copy) = (self.events.now(), packet.conn, packet.clone());
         let place = self.network.watch_mut().map_or(0, |watch| watch.arrives(now, &copy));
@@ -50,8 +50,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// [`Simulation::timer`] if timeouts may be watched.
-    #[inline(never)] // keeps the path of the others short
+    /// Does the work of [`Simulation::on_timer`] if timeouts may be watched.
+    #[inline(never)] // keeps the path of unwatched timers short
     pub(super) fn on_timer_watched(&mut self, conn: ConnId, timer: u8) {
         let (now, before) = (self.events.now(), self.connections.slot(conn).ends.timeouts());
         let cause = match timer.checked_sub(OF_SENDER) {
