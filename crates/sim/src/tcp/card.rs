@@ -1,8 +1,10 @@
-//! The sender and its host's card: a small queue, as in Linux, keeps a connection from filling the shared card.
+//! The sender's view of its host's network card. As in Linux, a small queue keeps one connection from filling
+//! the shared card.
 //!
-//! The card has at most a limit of its segments. Each departure that makes room wakes the sender, as the kernel's
-//! tsq_tasklet_func() does. Repairs that ignore the window also pass the limit, and are counted: the first segment of a fast
-//! retransmit, of a partial ACK and of a timeout, and a tail loss probe.
+//! The card holds at most `limit` segments of a connection. Each departure that makes room wakes the sender,
+//! like the kernel's tsq_tasklet_func(). The first segment of a fast retransmit, of a partial ACK and of a
+//! timeout, and a tail loss probe, are sent even if the window is full. They also pass this limit, but count
+//! towards it.
 
 use crate::host::LazyTimer;
 use crate::specs::SMALL_QUEUE;
@@ -10,25 +12,25 @@ use shortflow_units::{Instant, Span};
 
 const MOST: usize = SMALL_QUEUE as usize;
 
-/// The segments of a connection in its host's card.
+/// Segments of one connection in its host's card.
 #[derive(Debug)]
 pub(super) struct Card {
-    /// Most segments; 0 is no limit.
+    /// Largest number of segments; 0 means no limit.
     limit: u8,
-    /// First byte of the segment that waits for room, and the start of its wait.
+    /// First byte of the segment that waits for room, and the time since when it waits.
     held: Option<(u64, Instant)>,
-    /// Segments whose departure a scheduler has not reported yet.
+    /// Segments in a scheduler that has not yet reported their departure.
     waiting: u32,
-    /// The card is full until then.
+    /// Time until which the card is full.
     until: Instant,
-    /// The latest departures that are known, the last of them last.
+    /// Latest known departure times, in ascending order.
     departs: [Instant; MOST],
-    /// The time at which the card has room, if the sender has more to send.
+    /// Fires when the card has room, if the sender has more to send.
     pub alarm: LazyTimer,
 }
 
 impl Card {
-    /// An empty card with a limit of segments per connection.
+    /// An empty card with a limit of `limit` segments per connection.
     pub fn new(limit: usize) -> Card {
         Card {
             limit: limit.min(MOST) as u8,
@@ -40,7 +42,8 @@ impl Card {
         }
     }
 
-    /// A segment was handed over that departs then, [`Instant::MAX`] if a scheduler will tell.
+    /// A segment enters the card and departs at `departs`, or at [`Instant::MAX`] if a scheduler will report
+    /// its departure.
     #[inline]
     pub fn on_sent(&mut self, departs: Instant) {
         if self.limit > 0 {
@@ -52,7 +55,7 @@ impl Card {
         }
     }
 
-    /// The scheduler reports a segment: its departure, or its drop.
+    /// The scheduler reports the departure or drop of a segment.
     pub fn on_left(&mut self, departs: Instant) {
         if self.limit == 0 {
             return;
@@ -72,7 +75,7 @@ impl Card {
             self.departs.copy_within(1.., 0);
             self.departs[MOST - 1] = departs;
         } else {
-            self.departs[0] = oldest.max(departs); // a drop, or a link that has been down
+            self.departs[0] = oldest.max(departs); // a drop or an outage breaks the order
             self.departs.sort_unstable();
         }
     }
@@ -95,7 +98,8 @@ impl Card {
         self.held.is_some()
     }
 
-    /// From now on this segment waits for room, or none. Returns the one that has waited, and its time since the last call.
+    /// From now on the segment at `start` waits for room, or no segment waits. Returns the segment that
+    /// waited before, and its wait since the last call.
     pub fn hold(&mut self, start: Option<u64>, now: Instant) -> Option<(u64, Span)> {
         let before = std::mem::replace(&mut self.held, start.map(|start| (start, now)));
         self.alarm.deadline = None;
@@ -116,8 +120,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// As a list of all segments has it, whatever links they take, with those that a scheduler has and tells of in any
-        /// order, and those that it drops.
+        /// The card agrees with a plain list of all segments. Segments take different links, and a scheduler
+        /// reports departures and drops in any order.
         #[test]
         fn agrees_with_a_list(
             limit in 1usize..=MOST,

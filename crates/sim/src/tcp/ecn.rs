@@ -1,28 +1,30 @@
-//! ECN — RFC 3168: one decrease per window of data at the sender, a latched echo at the receiver.
+//! ECN — RFC 3168: at most one decrease per window of data at the sender, and a latched echo at the receiver.
 
-/// The sender's side (§6.1.2): when an ECN-Echo counts.
+/// The sender's reaction to ECN-Echo (§6.1.2).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DecreaseOnce {
     until: u64,
-    /// The window in bytes before ECN-Echo reduced it; zero if a loss did.
+    /// The window in bytes before ECN-Echo reduced it; zero after a reduction by loss.
     before: u64,
     announce: bool,
 }
 
 impl DecreaseOnce {
-    /// True if an ECN-Echo on an ACK up to `snd_una` asks for a decrease: the data of the last one has left.
+    /// True if ECN-Echo on an ACK up to `snd_una` asks for a decrease: all data sent before the last decrease
+    /// is acknowledged.
     #[inline]
     pub fn is_due(&self, snd_una: u64) -> bool {
         snd_una > self.until
     }
 
-    /// The window was reduced, by a loss or, from `before` bytes, by ECN-Echo; no further decrease for ECN before `snd_nxt` is
-    /// acknowledged.
+    /// Records a decrease. ECN-Echo causes no other decrease until `snd_nxt` is acknowledged. `before` is the
+    /// window in bytes before a decrease by ECN-Echo, and zero for a decrease by loss.
     pub fn on_decrease(&mut self, snd_nxt: u64, before: u64) {
         (self.until, self.before, self.announce) = (snd_nxt, before, true);
     }
 
-    /// Bytes of the window that ECN-Echo has reduced, until the data sent under this window is acknowledged; zero otherwise.
+    /// The window in bytes before ECN-Echo reduced it, until the data sent under that window is acknowledged;
+    /// then zero.
     pub fn window_before(&self, snd_una: u64) -> u64 {
         if self.is_due(snd_una) { 0 } else { self.before }
     }
@@ -34,14 +36,15 @@ impl DecreaseOnce {
     }
 }
 
-/// The receiver's side (§6.1.3): ECN-Echo on every ACK from a CE mark until CWR arrives.
+/// The receiver's echo (§6.1.3): every ACK carries ECN-Echo from a CE mark until CWR arrives.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LatchedEcho {
     latched: bool,
 }
 
 impl LatchedEcho {
-    /// A data packet arrives. CWR answers an earlier echo, so a mark on the same packet counts anew.
+    /// Records a data packet. CWR confirms an earlier echo, so a CE mark on the same packet starts a new
+    /// echo.
     #[inline]
     pub fn on_data(&mut self, ce: bool, cwr: bool) {
         if cwr {

@@ -1,4 +1,4 @@
-//! TCP's ends for the event loop: dispatch of packets and timers.
+//! TCP's endpoints as the event loop sees them: dispatch of packets and timers.
 
 use super::path::CARD;
 use super::{Receiver, Sender};
@@ -10,9 +10,9 @@ use crate::specs::TcpSpec;
 use shortflow_cc::CongestionControl;
 use shortflow_units::Instant;
 
-/// The sender's retransmission timer.
+/// Number of the sender's retransmission timer.
 const RETRANSMIT: u8 = 0;
-/// The receiver's delayed-ACK timer.
+/// Number of the receiver's delayed-ACK timer.
 const DELAYED_ACK: u8 = 0;
 
 impl Endpoint for Sender {
@@ -47,7 +47,8 @@ impl Endpoint for Sender {
 }
 
 impl Sender {
-    /// Arms its timers, and finds out if it is steady; after all but expected packets.
+    /// Arms the timers and updates `is_predictable`. Runs after all events except expected packets, which
+    /// leave a steady sender steady.
     #[inline]
     fn settle(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.arm(out);
@@ -57,7 +58,7 @@ impl Sender {
         self.is_predictable = self.may_predict && self.is_steady(cx.tcp);
     }
 
-    /// Arms the timers of retransmissions and of the card.
+    /// Arms the retransmission timer and the card's timer.
     #[inline(always)]
     pub(super) fn arm(&mut self, out: &mut impl Outbox) {
         if let Some(at) = self.alarm.arm() {
@@ -119,7 +120,7 @@ impl Endpoint for Receiver {
 }
 
 impl Receiver {
-    /// Arms its timer, and finds out if it is steady; after all but expected packets.
+    /// Arms the timer and updates `is_predictable`. Runs after all events except expected packets.
     #[inline]
     fn settle(&mut self, tcp: &TcpSpec, out: &mut impl Outbox) {
         if let Some(at) = self.alarm.arm() {

@@ -1,21 +1,21 @@
-//! DCTCP's receiver — RFC 8257 §3.2, Figure 1: ECN-Echo tells the CE mark of each packet exactly,
-//! also when one ACK stands for several.
+//! The receiver of DCTCP — RFC 8257 §3.2, Figure 1: ECN-Echo reports the exact number of marked packets, even
+//! if one ACK covers several packets.
 
-/// The state of Figure 1.
+/// State of Figure 1.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ExactEcho {
     ce: bool,
 }
 
 impl ExactEcho {
-    /// A data packet arrives. True if its mark differs from the ones before: an ACK that is being
-    /// delayed must go first, with the old echo.
+    /// True if the mark of an arriving packet differs from the marks before it. Then a delayed ACK must leave
+    /// first, with the old echo.
     #[inline]
     pub fn differs(&self, ce: bool) -> bool {
         self.ce != ce
     }
 
-    /// The packet counts.
+    /// Records the mark of a data packet.
     #[inline]
     pub fn on_data(&mut self, ce: bool) {
         self.ce = ce;

@@ -1,4 +1,4 @@
-//! Bookkeeping of a sender that stops: the window or the host's card limits it.
+//! Bookkeeping when a sender stops: the window, the card, the pacer or missing data may be the reason.
 
 use super::sender::Sender;
 use super::usage::End;
@@ -7,7 +7,7 @@ use crate::specs::{Growth, TcpSpec};
 use shortflow_units::Instant;
 
 impl Sender {
-    /// It sends no more for now.
+    /// Records why the sender stops for now.
     #[inline]
     pub(super) fn note_end(&mut self, end: End, cx: EndpointContext<'_>) {
         if self.usage.is_kept {
@@ -15,7 +15,7 @@ impl Sender {
         }
     }
 
-    #[inline(never)] // keeps the path of the others short
+    #[inline(never)] // keeps the path of other senders short
     fn keep_usage(&mut self, end: End, cx: EndpointContext<'_>) {
         let held = if let End::Card(start) = end { Some(start) } else { None };
         if held.is_some() || self.card.holds() {
@@ -32,7 +32,7 @@ impl Sender {
         }
     }
 
-    #[inline(never)] // seldom
+    #[inline(never)] // rare
     fn note_hold(&mut self, held: Option<u64>, now: Instant) {
         let before = self.card.hold(held, now);
         if let Some((start, time)) = before
@@ -48,7 +48,7 @@ impl Sender {
         self.usage.is_limited || self.is_within_twice(tcp)
     }
 
-    #[inline(never)] // seldom
+    #[inline(never)] // rare
     fn is_within_twice(&self, tcp: &TcpSpec) -> bool {
         self.stream.window.cwnd < self.stream.window.ssthresh && self.window_bytes(tcp) < 2 * self.usage.most
     }
@@ -64,7 +64,7 @@ mod tests {
     use shortflow_cc::TransportConfig;
     use shortflow_units::{Bytes, Span};
 
-    /// A card that empties at this time.
+    /// A card that has room at this time.
     struct Until(Instant);
 
     impl PacketSink for Until {
@@ -81,8 +81,8 @@ mod tests {
         }
     }
 
-    /// A card of one segment holds the third segment after a timeout. The wait is of the first of two messages, though all of
-    /// both had been sent.
+    /// After a timeout, a card of one segment holds the third segment. The wait counts for the first of two
+    /// messages, although all bytes of both messages had been sent.
     #[test]
     fn the_wait_of_a_retransmission_is_of_its_own_message() {
         let at = |us: u64| Instant::ZERO + Span::from_micros(us);

@@ -1,4 +1,4 @@
-//! A packet-level TCP, one RFC a file.
+//! A packet-level TCP, with one file per RFC.
 //!
 //! | file | document |
 //! |---|---|
@@ -11,13 +11,13 @@
 //! | [`rto`] | RFC 6298 |
 //! | [`ecn`] | RFC 3168 |
 //! | [`exact_echo`] | RFC 8257 §3.2 |
-//! | [`priority`](crate::host::priority) | pECN §4.2, pFabric §4.1, PIAS §3.1: priorities for switches that reorder |
+//! | [`priority`](crate::host::priority) | pECN §4.2, pFabric §4.1, PIAS §3.1: packet priorities for switches |
 //! | [`receiver`] | RFC 5681 §4.2, RFC 2018 §4, RFC 2883 |
 //! | `path`, `pacer` | RFC 7323 timestamps, pacing |
-//! | `endpoint` | the event loop's interface |
+//! | `endpoint` | interface to the event loop |
 //!
-//! Not modelled: early retransmit, window scaling, FIN, and the bytes of the SACK option; limited transmit, tail loss
-//! probes and PRR but with RACK; F-RTO, and undoing a reduction that was in vain.
+//! Not modelled: early retransmit, window scaling, FIN, the bytes of the SACK option, F-RTO, and undo of a
+//! needless reduction. Limited transmit, tail loss probes and PRR exist only with RACK.
 
 mod card;
 pub(crate) mod ecn;
@@ -51,7 +51,7 @@ pub(crate) use receiver::Receiver;
 use crate::host::{ConnectionSetup, EndpointId};
 use shortflow_cc::TransportConfig;
 
-/// Both ends of a connection.
+/// Opens a connection and returns both ends.
 pub(crate) fn open(
     [sender, receiver]: [EndpointId; 2],
     transport: &TransportConfig,

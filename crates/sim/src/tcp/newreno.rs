@@ -1,8 +1,7 @@
 //! NewReno fast recovery — RFC 6582 §3.2.
 //!
-//! The RFC inflates cwnd during recovery. Here cwnd keeps its meaning and the inflation is a number
-//! of its own, so that probes and laws see the true window. A full ACK leaves cwnd at ssthresh (the
-//! second option of step 3).
+//! The RFC inflates cwnd during recovery. Here the inflation is a separate number, so that probes and laws
+//! see the true window. A full ACK leaves cwnd at ssthresh (step 3, option 2).
 
 /// Excess of the usable window over cwnd during recovery, in bytes.
 #[derive(Debug, Clone, Copy, Default)]
@@ -12,18 +11,18 @@ pub struct Inflation {
 }
 
 impl Inflation {
-    /// Step 2, RFC 5681 §3.2 step 3: as many segments have left the network as there were duplicates.
+    /// Step 2, and RFC 5681 §3.2 step 3: each duplicate ACK shows that a segment has left the network.
     pub fn enter(duplicates: u32, mss: u64) -> Inflation {
         Inflation { bytes: u64::from(duplicates) * mss, partial_acks: 0 }
     }
 
-    /// RFC 5681 §3.2 step 4: one more has.
+    /// RFC 5681 §3.2 step 4: another segment has left the network.
     pub fn on_duplicate(&mut self, mss: u64) {
         self.bytes += mss;
     }
 
-    /// Step 3, partial ACK: deflates by what it acknowledged and adds back one segment. Tells whether
-    /// the retransmission timer restarts: only on the first one (the impatient variant).
+    /// Step 3, partial ACK: subtracts the acknowledged bytes and adds one segment. Returns true on the first
+    /// partial ACK, which alone restarts the retransmission timer (the impatient variant).
     pub fn on_partial(&mut self, acked: u64, mss: u64) -> bool {
         self.bytes = self.bytes.saturating_sub(acked);
         if acked >= mss {

@@ -1,15 +1,15 @@
-//! State of a sender whose law reads the path: telemetry and samples, the pacer, and the event of the law's timer.
+//! State of a sender whose law reads the path: rate samples, the pacer, and the law's timer.
 
 use crate::host::{LazyTimer, RateSampler};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
-/// The state of a sender whose law reads the path.
+/// State of a sender whose law reads the path.
 #[derive(Debug)]
 pub(super) struct Path {
     pub meter: RateSampler,
-    /// Time of the last packet, and the bytes that a link could send in its time.
+    /// Departure time of the last packet, and its size on the link.
     pub sent: Option<(Instant, Bytes)>,
-    /// Departure of the next packet, if one waits.
+    /// Fires when a waiting packet may leave.
     pub pace: LazyTimer,
     /// The law's own timer.
     pub law: LazyTimer,
@@ -22,8 +22,9 @@ impl Default for Path {
 }
 
 impl Path {
-    /// When the next packet may leave: a packet's time at `rate` after the last one, or, without a rate and below one
-    /// segment, a round-trip time over `cwnd`.
+    /// Earliest departure of the next packet. With a pacing rate, it is the last departure plus the last
+    /// packet's transmission time at `rate`. Without a rate, a window below one segment sends one packet per
+    /// RTT / `cwnd`.
     pub fn due(&self, rate: Option<Rate>, cwnd: f64) -> Instant {
         let Some((sent, takes)) = self.sent else { return Instant::ZERO };
         match rate {

@@ -1,8 +1,8 @@
-//! Telemetry, pacer and timer of laws that read the path ([`CongestionControl::reads_path`]).
-//! Other senders have none of it.
+//! Telemetry, pacer and timer for laws that read the path ([`CongestionControl::reads_path`]). Other senders
+//! have no such state.
 //!
-//! Deviation: the first segment of a fast retransmit, and with NewReno each segment that a partial ACK requests, waits neither
-//! for the pacer nor for the window (RFC 6675 §5 (4.3)). Later segments wait.
+//! Deviation: the first segment of a fast retransmit waits neither for the pacer nor for the window (RFC 6675
+//! §5 (4.3)). With NewReno, this holds for each segment that a partial ACK requests. Later segments wait.
 
 use super::sender::{Phase, Sender};
 use crate::host::{EndpointContext, Outbox};
@@ -17,7 +17,7 @@ const LAW: u8 = 2;
 pub(crate) const CARD: u8 = 3;
 
 impl Sender {
-    /// Telemetry of the data packet with this payload that leaves now. `is_alone`: nothing else is in flight.
+    /// Telemetry of a data packet that leaves now. `is_alone` is true if no other data is in flight.
     pub(super) fn telemetry(
         &mut self,
         payload: Bytes,
@@ -30,7 +30,7 @@ impl Sender {
         Some(path.meter.on_sent(now, is_alone))
     }
 
-    /// Sample of the path from the packet that `ack` answers.
+    /// Path sample from the packet that `ack` acknowledges.
     #[inline]
     pub(super) fn path_sample(&mut self, now: Instant, ack: &Packet) -> Option<PathSample> {
         if ack.extension.is_some() { self.new_path_sample(now, ack) } else { None }
@@ -46,7 +46,7 @@ impl Sender {
         Some(self.path.as_mut()?.meter.sample(now, ack.telemetry()?, self.stream.snd_max - outstanding))
     }
 
-    /// The law sees an ACK that does not advance.
+    /// Shows the law an ACK that does not advance `snd_una`.
     #[inline]
     pub(super) fn observe(&mut self, ack: &Packet, cx: EndpointContext<'_>) {
         if let Some(path) = self.path_sample(cx.now, ack) {
@@ -70,8 +70,8 @@ impl Sender {
         self.stream.law.on_ack(&mut self.stream.window, &sample);
     }
 
-    /// Bytes in flight, if data has run out, and not the window, and nothing lost waits for its retransmission
-    /// (draft-ietf-ccwg-bbr, CheckIfApplicationLimited).
+    /// Bytes in flight, if the application limits the sender: data has run out, the window has room, and no
+    /// lost segment waits for retransmission (draft-ietf-ccwg-bbr, CheckIfApplicationLimited).
     fn app_limited(&self, tcp: &TcpSpec) -> Option<u64> {
         let (in_flight, all_resent) = match (&self.rack, self.recovery, self.phase) {
             (Some(state), ..) => (state.rack.pipe(), state.rack.is_all_resent()),
@@ -88,21 +88,21 @@ impl Sender {
         is_limited.then_some(in_flight)
     }
 
-    /// True if a segment may exceed the window: a window below one segment is paced, and holds
-    /// one segment at a time.
+    /// True if a segment may exceed the window. With a window below one segment, one segment at a time is in
+    /// flight, and the pacer spaces these segments.
     #[inline]
     pub(super) fn may_exceed(&self, outstanding: u64) -> bool {
         outstanding == 0 && self.path.is_some()
     }
 
-    /// True if the pacer holds back the next segment until its timer.
+    /// True if the pacer holds the next segment. Sets the pacer's deadline.
     #[inline]
     pub(super) fn is_paced_out(&mut self, now: Instant) -> bool {
         self.path.is_some() && self.hold_back(now)
     }
 
-    /// True if the host's card holds back the next segment until it wakes the sender. The first segment after a
-    /// timeout may pass.
+    /// True if the card holds the next segment until it wakes the sender. The first segment after a timeout
+    /// passes the limit.
     #[inline]
     pub(super) fn is_held_by_card(&self, now: Instant) -> bool {
         self.card.is_full(now) && self.stream.snd_nxt > self.stream.snd_una
@@ -116,8 +116,8 @@ impl Sender {
         path.pace.deadline.is_some()
     }
 
-    /// Arms the timers of pacer and law, and records if data has run out.
-    #[inline(never)] // keeps the path of the others short
+    /// Arms the timers of pacer and law, and records whether the application limits the sender.
+    #[inline(never)] // keeps the path of other senders short
     pub(super) fn arm_path(&mut self, tcp: &TcpSpec, out: &mut impl Outbox) {
         let app_limited = self.app_limited(tcp);
         let Some(path) = &mut self.path else { return };
@@ -132,7 +132,7 @@ impl Sender {
         }
     }
 
-    /// The card's timer, the pacer's or the law's has come.
+    /// The timer of the card, of the pacer or of the law fires.
     pub(super) fn on_path_timer(&mut self, timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if timer == CARD {
             if self.card.alarm.expired(cx.now) {

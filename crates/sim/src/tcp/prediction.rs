@@ -1,8 +1,9 @@
-//! Header prediction (V. Jacobson, 4BSD-Reno): the short path of the packet that an end expects next.
+//! Header prediction (V. Jacobson, 4BSD-Reno): a short path for the packet that an endpoint expects next.
 //!
-//! An end is steady if nothing is missing and only window and card limit it. It checks this after every other event, and an
-//! expected packet leaves it steady, as does room in the card. Then the short path equals [`Sender::on_ack`],
-//! [`Sender::send`] and [`Receiver::on_data`].
+//! An endpoint is steady if no data is missing and only window and card limit the sender. It checks this
+//! after each other event. An expected packet, or room in the card, leaves a steady endpoint steady. For a
+//! steady endpoint, the short path has the same effect as [`Sender::on_ack`], [`Sender::send`] and
+//! [`Receiver::on_data`].
 
 use super::sender::{Phase, Sender};
 use super::usage::End;
@@ -11,7 +12,7 @@ use crate::packet::{Packet, PacketType};
 use crate::specs::TcpSpec;
 
 impl Sender {
-    /// True if one message is being sent, no loss is known, and nothing is asked of an ACK but to move the window.
+    /// True if one message is being sent, no loss is known, and an ACK can only move the window.
     pub(super) fn is_steady(&self, tcp: &TcpSpec) -> bool {
         self.phase == Phase::Open
             && self.stream.snd_nxt == self.stream.snd_max
@@ -23,7 +24,7 @@ impl Sender {
             && self.stream.messages.is_single()
     }
 
-    /// True for an ACK of new data, but not of the whole message.
+    /// True for an ACK of new data that does not complete the message.
     #[inline(always)]
     pub(crate) fn expects(&self, packet: &Packet) -> bool {
         self.is_predictable
@@ -34,7 +35,7 @@ impl Sender {
             && packet.extension.is_none()
     }
 
-    /// An expected ACK arrives.
+    /// Handles an expected ACK.
     #[inline(always)]
     pub(crate) fn on_expected(&mut self, ack: &Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let acked = ack.seq - self.stream.snd_una;
@@ -55,7 +56,7 @@ impl Sender {
         self.arm(out);
     }
 
-    /// A steady sender sends as much as window and card allow.
+    /// Sends as much as window and card allow, for a steady sender.
     #[inline(always)]
     fn send_steadily(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let (allowed, whole) = (self.window_bytes(cx.tcp), self.stream.messages.end());
@@ -91,7 +92,7 @@ mod tests {
     use shortflow_units::{Bytes, Instant, Span};
     use std::collections::VecDeque;
 
-    /// Sends a segment in 12 µs, and stores pending events.
+    /// A card that sends a segment in 12 µs, and stores pending events.
     #[derive(Debug, Default)]
     struct Card {
         now: Instant,
@@ -127,7 +128,7 @@ mod tests {
         card: Card,
         data: VecDeque<Packet>,
         acks: VecDeque<Packet>,
-        /// Packets that took the short path.
+        /// Number of packets that took the short path.
         expected: usize,
     }
 
@@ -202,7 +203,7 @@ mod tests {
             }
         }
 
-        /// Time passes, and the timers come that are due.
+        /// Advances the time and fires the timers that are due.
         fn sleep(&mut self, time: Span, tcp: &TcpSpec) {
             let until = self.card.now + time;
             while let Some(next) = self.card.timers.iter().copied().min().filter(|next| next.0 <= until) {
@@ -220,7 +221,7 @@ mod tests {
             self.card.now = until;
         }
 
-        /// The whole state except the expected packet.
+        /// Complete state except the expected packet, as text.
         fn state(&self) -> String {
             let Connection { sender, receiver, card, data, acks, expected: _ } = self;
             let state = format!("{sender:?}\n{receiver:?}\n{card:?}\n{data:?}\n{acks:?}");
@@ -230,7 +231,7 @@ mod tests {
     }
 
     proptest! {
-        /// Packets are lost, marked and overtaken, timers expire, and messages come and go.
+        /// Random losses, marks, reordering, timeouts and messages.
         #[test]
         fn the_short_path_does_what_the_long_one_does(
             steps in prop::collection::vec((0u8..15, 0u64..20), 1..300),
@@ -253,7 +254,8 @@ mod tests {
         }
     }
 
-    /// 100 segments and 100 ACKs: the first segment finds a receiver that has not looked yet, and the last ACK ends the message.
+    /// 100 segments and 100 ACKs take the short path, except two packets: the first segment, because the
+    /// receiver is not yet known to be steady, and the last ACK, because it ends the message.
     #[test]
     fn a_transfer_in_order_takes_the_short_path() {
         for name in ["dctcp", "newreno", "cubic"] {
@@ -268,7 +270,7 @@ mod tests {
         }
     }
 
-    /// A marked segment and an unmarked one are acknowledged as they are.
+    /// ACKs of a marked and of an unmarked segment carry the matching echo.
     #[test]
     fn the_short_path_echoes_marks() {
         let (transport, tcp) = (TransportConfig::named("dctcp").unwrap(), tcp());

@@ -1,4 +1,4 @@
-//! Proportional rate reduction — RFC 6937: a recovery that RACK began spreads its reduction over a round trip.
+//! Proportional rate reduction — RFC 6937: spreads the reduction of a RACK recovery over a round trip.
 //!
 //! | RFC 6937 | here |
 //! |---|---|
@@ -7,10 +7,11 @@
 //! | DeliveredData, pipe | arguments of [`Prr::on_ack`] |
 //! | pipe + sndcnt | [`Prr::window`] |
 //!
-//! Deviation: one segment beyond the delivered bytes may follow an ACK only if it advances and signals no new loss, as in
-//! Linux and RFC 9937. RFC 6937 chooses between always (SSRB) and never (CRB). The first segment may always go, as in Linux.
+//! Deviation: an ACK releases one segment more than it delivers only if it advances and signals no new loss,
+//! as in Linux and RFC 9937. RFC 6937 offers always (SSRB) or never (CRB). The first segment of a recovery
+//! may always leave, as in Linux.
 
-/// A reduction that goes on.
+/// A reduction in progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Prr {
     recover_fs: u64,
@@ -21,7 +22,7 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// A recovery begins with `recover_fs` bytes out, and shall end with a window of `ssthresh`.
+    /// Starts a recovery with `recover_fs` bytes in flight, which ends with a window of `ssthresh` bytes.
     pub fn new(recover_fs: u64, ssthresh: u64) -> Prr {
         Prr { recover_fs, ssthresh, ..Prr::default() }
     }
@@ -31,7 +32,8 @@ impl Prr {
         self.window
     }
 
-    /// An ACK or a timer, with `pipe` bytes left in the network. It `is_safe` if it advances and signals no new loss.
+    /// Handles an ACK or a timer, with `pipe` bytes left in the network. `is_safe` is true if the ACK
+    /// advances and signals no new loss.
     pub fn on_ack(&mut self, delivered: u64, pipe: u64, is_safe: bool, mss: u64) {
         self.delivered += delivered;
         let sndcnt = if pipe > self.ssthresh {
@@ -46,7 +48,7 @@ impl Prr {
         self.window = pipe + sndcnt.max(least);
     }
 
-    /// Bytes were sent, new ones or again.
+    /// Counts bytes sent, new or retransmitted.
     pub fn on_sent(&mut self, bytes: u64) {
         self.out += bytes;
     }
@@ -58,9 +60,9 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Twenty segments are out and one is lost; three of them are SACKed when recovery begins. The window shall be ten:
-    /// one segment leaves for every two that arrive, where a reduction at once would let six arrive in silence; from ten on, one
-    /// for each.
+    /// Twenty segments are in flight, one is lost, and three are SACKed when recovery begins. The target
+    /// window is ten segments. One segment leaves for every two that arrive, until ten are in flight; then
+    /// one leaves for each that arrives. An immediate reduction would send nothing for six arrivals.
     #[test]
     fn a_single_loss_sends_one_segment_for_two() {
         let mut prr = Prr::new(20 * MSS, 10 * MSS);
@@ -78,8 +80,8 @@ mod tests {
         assert_eq!(pipe, 10 * MSS);
     }
 
-    /// Fifteen of twenty segments are lost. What arrives, and one segment more where nothing else is known to be lost,
-    /// may leave until the pipe is at ssthresh.
+    /// Fifteen of twenty segments are lost. Until the pipe reaches ssthresh, each ACK releases the delivered
+    /// segments, and one more if it signals no new loss.
     #[test]
     fn after_heavy_loss_the_pipe_grows_as_in_slow_start() {
         let mut prr = Prr::new(20 * MSS, 10 * MSS);

@@ -1,4 +1,5 @@
-//! RACK: losses found by time, not by counting — RFC 8985 §5 and §6, and the segments that it is about.
+//! RACK: loss detection by time instead of by counting (RFC 8985 §5 and §6), with its list of outstanding
+//! segments.
 //!
 //! | RFC 8985 | here |
 //! |---|---|
@@ -13,34 +14,35 @@
 //! | RACK_sent_after | the order of `(sent, end)` |
 //!
 //! Deviations:
-//! - RACK.min_RTT is the least of the whole connection; §6.2 step 1 leaves the filter open, and Linux has five
-//!   minutes.
-//! - ACKs have no timestamps. An ACK of a retransmission counts as the original's only if its round trip is below
-//!   RACK.min_RTT (§6.2 step 2 has both tests).
-//! - As in Linux, a DSACK that answers a tail loss probe is no sign of reordering.
+//! - RACK.min_RTT is the minimum over the whole connection. §6.2 step 1 leaves the filter open; Linux takes
+//!   the minimum over five minutes.
+//! - ACKs have no timestamps. Only a round trip below RACK.min_RTT shows that an ACK of a retransmitted
+//!   segment is for the original (§6.2 step 2 also tests timestamps).
+//! - As in Linux, a DSACK for a tail loss probe is not a sign of reordering.
 //!
-//! If DupThresh others overtake every late segment, it is retransmitted before it arrives. Step 3 then never sees reordering,
-//! and the window of step 4 has no effect, although DSACK widens it. The RFC and Linux behave alike.
+//! If DupThresh later segments overtake each late segment, the late segment is retransmitted before it
+//! arrives. Then step 3 never sees reordering, and step 4 keeps a reordering window of zero although DSACK
+//! widens it. The RFC and Linux behave in the same way.
 
 use super::scoreboard::Scoreboard;
 use shortflow_units::{Instant, Span};
 use std::collections::VecDeque;
 
-/// Recoveries without DSACK after which the reordering window is as small as at first (§6.2 step 4).
+/// Recoveries without DSACK after which the reordering window returns to its initial size (§6.2 step 4).
 const PERSIST: u32 = 16;
 
-/// A segment that has been sent and not been acknowledged cumulatively (§5.2).
+/// A segment that is sent and not yet acknowledged cumulatively (§5.2).
 #[derive(Debug, Clone, Copy)]
 struct Segment {
     start: u64,
     end: u64,
     /// Time of the last transmission.
     sent: Instant,
-    /// Sent more than once.
+    /// Retransmitted at least once.
     again: bool,
     /// Selectively acknowledged.
     sacked: bool,
-    /// Lost, and not retransmitted since.
+    /// Lost, and not yet retransmitted.
     lost: bool,
 }
 
@@ -50,32 +52,32 @@ impl Segment {
     }
 }
 
-/// Segments that an ACK acknowledges.
+/// Data that one ACK acknowledges for the first time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Delivery {
-    /// Bytes that it acknowledges first, cumulatively or selectively.
+    /// Bytes acknowledged for the first time, cumulatively or selectively.
     pub bytes: u64,
-    /// It measures the round trip: one of them was sent once.
+    /// True if the ACK measures a round trip: one of the segments was sent only once.
     pub measured: bool,
-    /// The one of them that was sent last.
+    /// Send time and end of the segment that was sent last.
     newest: Option<(Instant, u64)>,
-    /// RACK.fack before it.
+    /// RACK.fack before this ACK.
     fack: u64,
 }
 
-/// Result of one pass over the segments.
+/// Result of one pass of loss detection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LossDetection {
-    /// Segments newly found lost.
+    /// True if the pass found lost segments.
     pub lost: bool,
-    /// Time until the segments that may only be late count as lost.
+    /// Time until all segments that may be late, not lost, count as lost.
     pub wait: Option<Span>,
 }
 
-/// State of §5.3, and the segments.
+/// State of §5.3, and the outstanding segments.
 #[derive(Debug, Default)]
 pub struct Rack {
-    /// In order of sequence numbers, without gaps.
+    /// Outstanding segments in order of sequence numbers, without gaps.
     segments: VecDeque<Segment>,
     lost_bytes: u64,
     sacked_bytes: u64,
@@ -88,7 +90,7 @@ pub struct Rack {
     fack: u64,
     reordering_seen: bool,
     dsack_round: Option<u64>,
-    /// Less one.
+    /// RACK.reo_wnd_mult minus 1.
     reo_wnd_more: u32,
     reo_wnd_persist: u32,
 }
@@ -104,7 +106,7 @@ impl Rack {
         self.sacked
     }
 
-    /// Segments that are not cumulatively acknowledged.
+    /// Number of segments that are not cumulatively acknowledged.
     pub fn outstanding(&self) -> usize {
         self.segments.len()
     }
@@ -116,17 +118,17 @@ impl Rack {
         sent - self.sacked_bytes - self.lost_bytes
     }
 
-    /// The first segment, the last one, or the first that is lost: `start..end`.
+    /// First and last byte (`start..end`) of the first outstanding segment.
     pub fn first(&self) -> Option<(u64, u64)> {
         self.segments.front().map(|segment| (segment.start, segment.end))
     }
 
-    /// The last segment.
+    /// First and last byte (`start..end`) of the last outstanding segment.
     pub fn last(&self) -> Option<(u64, u64)> {
         self.segments.back().map(|segment| (segment.start, segment.end))
     }
 
-    /// The first lost segment that has not been retransmitted.
+    /// The first lost segment that is not yet retransmitted.
     pub fn first_lost(&mut self) -> Option<(u64, u64)> {
         if self.lost_bytes == 0 {
             return None;
@@ -137,12 +139,12 @@ impl Rack {
         Some((found.start, found.end))
     }
 
-    /// True if no lost segment waits for its retransmission.
+    /// True if every lost segment has been retransmitted.
     pub fn is_all_resent(&self) -> bool {
         self.lost_bytes == 0
     }
 
-    /// The first segment that ends above `seq`.
+    /// Index of the first segment that ends above `seq`.
     fn index_of(&self, seq: u64) -> usize {
         self.segments.partition_point(|segment| segment.end <= seq)
     }
@@ -160,7 +162,8 @@ impl Rack {
         (segment.sent, segment.again) = (now, true);
     }
 
-    /// §6.2 steps 1 to 3: everything below `una` has arrived, and `blocks` above it, which the scoreboard records.
+    /// §6.2 steps 1 to 3: all bytes below `una` and the ranges `blocks` above `una` have arrived. Adds the
+    /// ranges to the scoreboard.
     pub fn on_ack(
         &mut self,
         now: Instant,
@@ -194,7 +197,7 @@ impl Rack {
         delivery
     }
 
-    /// Bytes `start..end` are SACKed, and were not before.
+    /// Marks segments within `start..end` as SACKed; these bytes were not SACKed before.
     fn on_sacked(&mut self, start: u64, end: u64, now: Instant, delivery: &mut Delivery) {
         let mut at = self.index_of(start);
         while let Some(segment) = self.segments.get_mut(at).filter(|segment| segment.end <= end) {
@@ -207,7 +210,7 @@ impl Rack {
         }
     }
 
-    /// A segment is known to have arrived.
+    /// Updates the state for a segment that has arrived.
     fn deliver(&mut self, segment: Segment, now: Instant, delivery: &mut Delivery) {
         delivery.bytes += segment.bytes();
         if segment.lost {
@@ -220,12 +223,12 @@ impl Rack {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt))); // step 1
             self.reordering_seen |= segment.end < delivery.fack; // step 3
         } else if self.min_rtt.is_some_and(|least| rtt < least) {
-            return; // step 2: it is the original that has arrived
+            return; // step 2: the original has arrived
         }
         delivery.newest = delivery.newest.max(Some((segment.sent, segment.end)));
     }
 
-    /// Step 2: RACK.rtt is the round trip of the last-sent segment that an ACK covers.
+    /// Step 2: RACK.rtt is the round trip of the segment that was sent last among those acknowledged.
     fn conclude(&mut self, now: Instant, delivery: &Delivery) {
         if let Some((sent, _)) = delivery.newest {
             self.rtt = now.since(sent);
@@ -233,13 +236,14 @@ impl Rack {
         }
     }
 
-    /// The handshake's round trip is the first sample of RACK.min_RTT, as in Linux. Often no later one finds the queue empty.
+    /// Takes the handshake's round trip as the first sample of RACK.min_RTT, as in Linux. Often the queue is
+    /// never empty again, so later samples are longer.
     pub fn on_handshake(&mut self, round_trip: Span) {
         self.min_rtt = Some(round_trip);
     }
 
-    /// §6.2 step 4, how the reordering window adapts: `dsack` tells that a segment looked lost and was not, `recovered`
-    /// that a recovery ends.
+    /// §6.2 step 4, adaptation of the reordering window: `dsack` means that a segment was retransmitted
+    /// needlessly, and `recovered` that a recovery ends.
     pub fn adapt(&mut self, una: u64, snd_nxt: u64, dsack: bool, recovered: bool) {
         self.dsack_round = self.dsack_round.filter(|round| una < *round);
         if dsack && self.dsack_round.is_none() {
@@ -254,7 +258,8 @@ impl Rack {
         }
     }
 
-    /// §6.2 step 4: by how much later than others a segment may arrive.
+    /// §6.2 step 4: reordering window, the time by which a segment may arrive later than segments sent after
+    /// it.
     pub fn reo_wnd(&self, srtt: Span, recovering: bool, dupthresh: u32) -> Span {
         if !self.reordering_seen && (recovering || self.sacked >= dupthresh) {
             return Span::ZERO;
@@ -263,8 +268,8 @@ impl Rack {
         quarter.times(u64::from(self.reo_wnd_more) + 1).min(srtt)
     }
 
-    /// §6.2 step 5: a segment is lost if one that was sent after it has arrived, and a round trip and the reordering
-    /// window have passed.
+    /// §6.2 step 5: a segment is lost if a segment sent after it has arrived, and a round trip plus the
+    /// reordering window have passed since it was sent.
     pub fn detect(&mut self, now: Instant, reo_wnd: Span, board: &Scoreboard) -> LossDetection {
         let mut found = LossDetection::default();
         let (Some(newest), Some((una, _)), Some((_, end))) = (self.newest, self.first(), self.last()) else {
@@ -277,7 +282,7 @@ impl Rack {
                 at += 1;
                 if (segment.sent, segment.end) >= newest {
                     if !segment.again {
-                        return found; // nor was any behind it sent before
+                        return found; // later originals were sent even later
                     }
                 } else if !segment.lost {
                     match (segment.sent + allowed).since(now) {
@@ -290,8 +295,8 @@ impl Rack {
         found
     }
 
-    /// §6.3: at a timeout the first segment is lost, and each that has been out for a round trip and the reordering
-    /// window.
+    /// §6.3: at a timeout, the first segment is lost, and so is each segment sent at least a round trip plus
+    /// the reordering window ago.
     pub fn on_timeout(&mut self, now: Instant, reo_wnd: Span) {
         let allowed = self.rtt + reo_wnd;
         for at in 0..self.segments.len() {
@@ -302,7 +307,7 @@ impl Rack {
         }
     }
 
-    /// Marks a segment as lost.
+    /// Marks a segment as lost. Always returns true.
     fn lose(&mut self, at: usize) -> bool {
         let segment = &mut self.segments[at];
         segment.lost = true;
@@ -326,7 +331,7 @@ mod tests {
         Instant::ZERO + us(time)
     }
 
-    /// Segments of 1000 bytes, the first number 0, sent at these microseconds.
+    /// Segments of 1000 bytes, numbered from 0, sent at the given microseconds.
     struct Bench {
         rack: Rack,
         board: Scoreboard,
@@ -339,7 +344,7 @@ mod tests {
     }
 
     impl Bench {
-        /// An ACK of the first segments, and of others above them.
+        /// An ACK of the first `whole` segments, with SACK blocks for the segments `others`.
         fn ack(&mut self, now: u64, whole: u64, others: &[u64]) -> Delivery {
             let blocks = others.iter().map(|&i| (i * MSS, (i + 1) * MSS));
             let delivery = self.rack.on_ack(at(now), whole * MSS, blocks, &mut self.board);
@@ -357,8 +362,8 @@ mod tests {
         }
     }
 
-    /// Steps 1 and 2: an ACK of segments sent at 0, 10 and 20 µs that comes at 420 has a round trip of 400, the next one,
-    /// of 110 µs for 300, has 310.
+    /// Steps 1 and 2: an ACK at 420 µs of segments sent at 0, 10 and 20 µs gives a round trip of 400 µs. The
+    /// next ACK, also at 420 µs, of the segment sent at 110 µs gives 310 µs.
     #[test]
     fn the_round_trip_is_that_of_the_segment_sent_last() {
         let mut bench = bench(&[0, 10, 20, 110]);
@@ -370,7 +375,8 @@ mod tests {
         assert_eq!((bench.rack.outstanding(), bench.rack.pipe()), (0, 0));
     }
 
-    /// Step 2: the ACK of a retransmission that comes sooner than any has before is the original's.
+    /// Step 2: an ACK of a retransmission that arrives in less than the smallest round trip is for the
+    /// original.
     #[test]
     fn an_ack_too_soon_for_a_retransmission_says_nothing_of_time() {
         for (now, newest) in [(899, Some((at(0), MSS))), (900, Some((at(600), 2 * MSS)))] {
@@ -383,8 +389,8 @@ mod tests {
         }
     }
 
-    /// Step 5: of segments sent at 0, 10, 20 and 30 µs the third is SACKed at 320. The first two are late by at most the
-    /// window: they are lost at 300 and 310 µs after they were sent, plus 75.
+    /// Step 5: of segments sent at 0, 10, 20 and 30 µs, the third is SACKed at 320 µs. The first two are lost
+    /// 300 + 75 µs after they were sent: one round trip plus the reordering window.
     #[test]
     fn what_was_sent_before_is_lost_a_round_trip_and_the_window_after() {
         let mut bench = bench(&[0, 10, 20, 30]);
@@ -401,8 +407,8 @@ mod tests {
         assert_eq!((bench.rack.pipe(), bench.detect(10_000, 75)), (2 * MSS, (false, None)));
     }
 
-    /// A retransmission sent at 400 is lost when a segment sent at 410 arrives; one sent at 420 is not, whichever comes
-    /// first in the stream.
+    /// A retransmission sent at 400 µs is lost when a segment sent at 410 µs arrives. A retransmission sent
+    /// at 420 µs is not lost. The order in the stream does not matter.
     #[test]
     fn a_retransmission_is_lost_as_any_segment_is() {
         for (early, late) in [(0, 1), (1, 0)] {
@@ -421,8 +427,8 @@ mod tests {
         }
     }
 
-    /// Step 3: a segment that arrives after one behind it was overtaken, unless it was retransmitted. In one ACK there is no
-    /// order.
+    /// Step 3: a segment that arrives after a later one shows reordering, unless it was retransmitted.
+    /// Segments in one ACK have no order.
     #[test]
     fn reordering_is_seen_when_an_original_comes_late() {
         let mut late = bench(&[0, 0, 0]);
@@ -454,7 +460,8 @@ mod tests {
         assert_eq!(wnd(&bench, true, 1000), us(100), "the second was overtaken");
     }
 
-    /// Step 4: a quarter more for each round with DSACKs, until sixteen recoveries had none.
+    /// Step 4: each round with a DSACK adds a quarter of min_RTT, until sixteen recoveries pass without
+    /// DSACK.
     #[test]
     fn duplicates_widen_the_window_and_recoveries_without_narrow_it() {
         let mut bench = bench(&[0, 0]);
@@ -476,7 +483,7 @@ mod tests {
         assert_eq!(wnd(&bench), us(100));
     }
 
-    /// §6.3: the first segment, and segments older than a round trip and the window.
+    /// §6.3: the first segment is lost, and each segment older than a round trip plus the reordering window.
     #[test]
     fn a_timeout_spares_what_was_sent_of_late() {
         let mut bench = bench(&[0, 0, 500, 900]);

@@ -1,13 +1,13 @@
-//! The sender with RACK-TLP — RFC 8985: its ACKs and its three timers. [`super::rack`] detects losses, [`super::tlp`]
-//! times probes, and [`super::prr`] limits sending during recovery.
+//! The sender with RACK-TLP (RFC 8985): its ACKs and its three timers. [`super::rack`] detects losses,
+//! [`super::tlp`] times probes, and [`super::prr`] limits sending during recovery.
 //!
 //! Deviations:
-//! - A lost retransmission is repeated within the same recovery and is no second indication of congestion: the rate
-//!   is reduced in proportion (§9.3), as in Linux. RFC 5681 §4.3 would reduce the window again.
-//! - A reduction is not undone if DSACK shows that all retransmissions were needless. Linux undoes it; RFC 8985 does
-//!   not ask for it. There is no F-RTO (RFC 5682).
-//! - Retransmitted segments keep their size, also if the law would now send shorter ones.
-//! - Outside recovery, SACKed data releases new data at once, as in limited transmit (RFC 3042) and Linux.
+//! - A lost retransmission is repeated within the same recovery and does not reduce the window again, as in
+//!   Linux. §9.3 reduces the rate in proportion instead. RFC 5681 §4.3 would reduce the window again.
+//! - A reduction is not undone when DSACK shows that all retransmissions were needless. Linux undoes the
+//!   reduction; RFC 8985 does not require this. There is no F-RTO (RFC 5682).
+//! - Retransmitted segments keep their size, even if the law now asks for smaller segments.
+//! - Outside recovery, SACKed data releases new data at once, as in limited transmit (RFC 3042) and in Linux.
 
 use super::prr::Prr;
 use super::sender::{Phase, Sender};
@@ -20,8 +20,8 @@ use shortflow_cc::Cause;
 use shortflow_units::{Instant, Span};
 
 impl Sender {
-    /// An acknowledgement arrives: §6.2, then §7.4.2, then sending.
-    #[inline(never)] // keeps the path of the others short
+    /// Handles an ACK: §6.2, then §7.4.2, then sending.
+    #[inline(never)] // keeps the path of other senders short
     pub(super) fn on_ack_by_rack(
         &mut self,
         ack: &Packet,
@@ -52,7 +52,7 @@ impl Sender {
             measured: delivery.measured,
         };
         if state.tlp.on_ack(answer) && self.phase == Phase::Open {
-            self.decrease(Cause::FastRetransmit, self.window_bytes(cx.tcp), cx); // what was out when the probe left is not known any more
+            self.decrease(Cause::FastRetransmit, self.window_bytes(cx.tcp), cx); // the flight when the probe left is unknown
         }
         let lost = self.detect(cx);
         if let Some(state) = self.rack.as_deref_mut() {
@@ -62,7 +62,8 @@ impl Sender {
         self.set_timers(cx);
     }
 
-    /// The timer expires. True if it was RACK's or TLP's, which are handled here.
+    /// Handles the reordering timer (RACK) or the probe timer (TLP) if one is due. Returns false if the
+    /// retransmission timer is due.
     pub(super) fn on_alarm(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) -> bool {
         let Some(state) = self.rack.as_deref() else { return false };
         let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= cx.now);
@@ -78,7 +79,8 @@ impl Sender {
         true
     }
 
-    /// After a timeout, §6.3: resends the first segment regardless of the window, others within it.
+    /// After a timeout, §6.3: resends the first segment even if the window is full, then other segments
+    /// within the window.
     pub(super) fn resend_by_rack(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         let reo_wnd = self.reo_wnd();
         let Some(state) = self.rack.as_deref_mut() else { return };
@@ -92,7 +94,7 @@ impl Sender {
         self.set_timers(cx);
     }
 
-    /// Sends within the window: lost segments, then new data.
+    /// Sends lost segments, then new data, within the window.
     pub(super) fn send_by_rack(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         let end = loop {
             let Some((start, end)) = self.next_by_rack(cx.tcp) else { break self.end_by_rack(cx.tcp) };
@@ -108,14 +110,14 @@ impl Sender {
         self.note_end(end, cx);
     }
 
-    /// Why there is no segment that may be sent.
+    /// Reason why no segment may be sent.
     fn end_by_rack(&self, tcp: &TcpSpec) -> End {
         let pipe = self.rack.as_deref().map_or(0, |state| state.rack.pipe());
         let is_full = pipe + self.segment_size(u64::MAX, tcp) > self.window_bytes(tcp);
         if is_full { End::Window } else { End::Data }
     }
 
-    /// The next segment that may be sent. Where nothing is in the network, one always may.
+    /// The next segment that may be sent. If the network is empty, one segment may always leave.
     fn next_by_rack(&mut self, tcp: &TcpSpec) -> Option<(u64, u64)> {
         let window = self.window_bytes(tcp);
         let state = self.rack.as_deref_mut()?;
@@ -129,7 +131,7 @@ impl Sender {
         (end - self.stream.snd_max <= room || self.may_exceed(pipe)).then_some((self.stream.snd_max, end))
     }
 
-    /// §7.3: new data if there is any, else the last segment again, as soon as the pacer permits.
+    /// §7.3: sends a probe, which is new data or else the last segment again, as soon as the pacer permits.
     fn send_probe(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         if self.is_paced_out(cx.now) {
             let paced = self.path.as_deref().and_then(|path| path.pace.deadline);
@@ -148,8 +150,8 @@ impl Sender {
         }
     }
 
-    /// A segment leaves, §6.1. The retransmission timer starts if it does not run (RFC 6298 (5.1)), and again where the
-    /// first segment is retransmitted, as in Linux.
+    /// A segment leaves, §6.1. Starts the retransmission timer if it does not run (RFC 6298 (5.1)). Restarts
+    /// the timer for a retransmission of the first segment, as in Linux.
     pub(super) fn note_sent(&mut self, start: u64, end: u64, now: Instant) {
         let (is_new, rto) = (start >= self.stream.snd_max, now + self.rto.rto());
         let Some(state) = self.rack.as_deref_mut() else { return };
@@ -161,7 +163,7 @@ impl Sender {
         }
     }
 
-    /// §6.2 steps 4 and 5; true if they find new losses.
+    /// Runs §6.2 steps 4 and 5. Returns true if they find new losses.
     fn detect(&mut self, cx: EndpointContext<'_>) -> bool {
         let reo_wnd = self.reo_wnd();
         let Some(state) = self.rack.as_deref_mut() else { return false };
@@ -179,7 +181,8 @@ impl Sender {
         state.rack.reo_wnd(srtt, self.phase != Phase::Open, self.dupthresh)
     }
 
-    /// Reduces the window at once; RFC 6937 spreads the effect. Limited transmit's segments do not count (RFC 5681 §3.2).
+    /// Enters recovery and reduces the window at once; RFC 6937 then spreads the effect. The flight excludes
+    /// segments of limited transmit (RFC 5681 §3.2), because `decrease` halves at most the window.
     fn enter_recovery_by_rack(&mut self, cx: EndpointContext<'_>) {
         let out = self.stream.snd_max - self.stream.snd_una;
         self.decrease(Cause::FastRetransmit, out, cx);
@@ -192,8 +195,8 @@ impl Sender {
         }
     }
 
-    /// §5.4 and §8: arms the next timer. TLP's starts with new data and with ACKs that advance, unless losses are being
-    /// detected or repaired (§7.2), and ends no later than the retransmission timer.
+    /// §5.4 and §8: arms the next timer. New data and ACKs that advance start the probe timer, unless losses
+    /// are being detected or repaired (§7.2). The probe timer fires no later than the retransmission timer.
     pub(super) fn set_timers(&mut self, cx: EndpointContext<'_>) {
         let srtt = self.rto.srtt();
         let Some(state) = self.rack.as_deref_mut() else { return };
@@ -219,7 +222,7 @@ mod tests {
 
     const MSS: u64 = 1460;
 
-    /// A bench that counts segments, from zero.
+    /// Senders and ACKs in whole segments, numbered from 0.
     struct Bench(testing::Bench);
 
     fn at(us: u64) -> Instant {
@@ -230,7 +233,8 @@ mod tests {
         sent.into_iter().map(|(seq, _)| seq / MSS).collect()
     }
 
-    /// A message of `segments`, of which the first ten left at time zero and the first was acknowledged after 300 µs.
+    /// Sends a message of `segments` segments: the first ten leave at time zero, and the first is
+    /// acknowledged after 300 µs.
     fn bench(segments: u64) -> Bench {
         let tcp = TcpSpec { initial_window: 10.0, ..tcp() };
         let transport = TransportConfig::with("sack", [("recovery", "rack")]).unwrap();
@@ -246,14 +250,14 @@ mod tests {
             self.0.push(segments * MSS);
         }
 
-        /// An ACK of `whole` segments, with SACK blocks of segments; returns the released segments.
+        /// Receives an ACK of the first `whole` segments with SACK blocks. Returns the released segments.
         fn ack(&mut self, now: u64, whole: u64, block: &[(u64, u64)]) -> Vec<u64> {
             let blocks: Vec<_> = block.iter().map(|(first, end)| (first * MSS, end * MSS)).collect();
             self.0.now = at(now);
             numbers(self.0.ack(whole * MSS, false, &blocks))
         }
 
-        /// The timer, which is due now.
+        /// Fires the timer, which is due now.
         fn expire(&mut self, now: u64) -> Vec<u64> {
             assert_eq!(self.deadline(), Some(at(now)));
             self.0.now = at(now);
@@ -269,7 +273,8 @@ mod tests {
         }
     }
 
-    /// SRTT 300 µs: the probe at 300 + 600; after it the timer of retransmissions, from then on (§7.3).
+    /// With an SRTT of 300 µs, the probe leaves 600 µs after the ACK at 300 µs. The retransmission timer then
+    /// starts from the probe (§7.3).
     #[test]
     fn one_probe_and_then_the_retransmission_timer() {
         let mut bench = bench(10);
@@ -279,7 +284,7 @@ mod tests {
         assert_eq!(bench.cwnd(), 1.0);
     }
 
-    /// New data goes beyond the window, which is eleven segments, and restarts no timer of probes.
+    /// A probe with new data exceeds the window of eleven segments and does not restart the probe timer.
     #[test]
     fn a_probe_is_new_data_where_there_is_some() {
         let mut bench = bench(30);
@@ -288,7 +293,8 @@ mod tests {
         assert_eq!(bench.deadline(), Some(at(10_900)));
     }
 
-    /// §7.2: no probe while segments are SACKed. The window of a quarter of 300 µs ends 375 µs after the second left.
+    /// §7.2: no probe leaves while segments are SACKed. The reordering window is a quarter of 300 µs and ends
+    /// 375 µs after the second segment left.
     #[test]
     fn while_losses_are_looked_for_there_is_no_probe() {
         let mut bench = bench(10);
@@ -304,8 +310,9 @@ mod tests {
         assert_eq!(bench.deadline(), Some(at(10_385)), "an ACK that does not advance");
     }
 
-    /// Two of nine are lost, three SACKed, and the window shall be four and a half, in which four are. The first goes again
-    /// at once, the second when it fits. The timer of retransmissions starts with the first.
+    /// Two of nine segments are lost and three are SACKed. The target window is 4.5 segments, and four are in
+    /// the network. The first lost segment leaves at once and starts the retransmission timer. The second
+    /// leaves when it fits.
     #[test]
     fn a_lost_segment_waits_until_the_window_has_room_for_all_of_it() {
         let mut bench = bench(10);
@@ -315,8 +322,8 @@ mod tests {
         }
     }
 
-    /// Seven of eleven are lost and the window shall be five and a half: what arrives releases as much, and an ACK that
-    /// advances one segment more.
+    /// Seven of eleven segments are lost, and the target window is 5.5 segments. Each ACK releases as many
+    /// segments as it delivers, and one more if it advances.
     #[test]
     fn after_heavy_loss_an_ack_that_advances_releases_one_more() {
         let mut bench = bench(100);
@@ -325,8 +332,9 @@ mod tests {
         assert_eq!(released, [vec![1, 2, 3], vec![4], vec![5, 6]]);
     }
 
-    /// §7.4.2: the probe was the last segment, and the next message begins. An ACK beyond the probe without DSACK says that
-    /// the last segment had been lost, and halves the window of nineteen segments; with DSACK it had only been late.
+    /// §7.4.2: the probe repeated the last segment, and the next message begins. An ACK beyond the probe
+    /// without DSACK shows that the last segment was lost, and halves the window of nineteen segments. With
+    /// DSACK the segment was only late.
     #[test]
     fn a_loss_that_a_probe_has_repaired_cuts_the_window() {
         for (duplicate, cwnd) in [(&[][..], 10.0), (&[(9, 10)][..], 20.0)] {
@@ -345,9 +353,9 @@ mod tests {
         }
     }
 
-    /// RFC 6937: the window is twelve segments, and with limited transmit fourteen are out when three are SACKed. The third
-    /// goes again; then of seven that arrive three release another, until the six are in the network that the window
-    /// shall be, and from then on each does.
+    /// RFC 6937: the window is twelve segments, and limited transmit has sent fourteen when three are SACKed.
+    /// The third SACK releases a retransmission. Of the next seven arrivals, three release a segment each.
+    /// Then six are in the network, the target window, and each arrival releases one segment.
     #[test]
     fn recovery_reduces_in_proportion() {
         let mut bench = bench(100);
@@ -359,10 +367,11 @@ mod tests {
         assert_eq!(bench.ack(620, 14, &[]).len(), 2, "two have arrived");
     }
 
-    /// Of ten segments the second and the last are lost. The handshake took 300 µs, and behind a queue the first segment takes
-    /// 400. The second leaves again after 410 µs and is acknowledged 310 later, when the queue is empty: by the handshake this
-    /// is the retransmission, so that the last segment, sent before it, is lost. With a minimum of 400 µs it would be taken for
-    /// the original (RFC 8985 §6.2 step 2), and the last segment would wait for the timeout.
+    /// Of ten segments, the second and the last are lost. The handshake took 300 µs; behind a queue, the
+    /// first segment takes 400 µs. The second segment leaves again after 410 µs and is acknowledged 310 µs
+    /// later, when the queue is empty. As 310 µs exceeds the handshake's 300 µs, the ACK is for the
+    /// retransmission, so the last segment, sent before it, is lost. With a minimum of 400 µs, the ACK would
+    /// count as that of the original (RFC 8985 §6.2 step 2), and the last segment would wait for the timeout.
     #[test]
     fn the_handshake_tells_a_retransmission_from_the_original() {
         for handshake in [false, true] {
@@ -384,7 +393,7 @@ mod tests {
         }
     }
 
-    /// A timeout sends the first segment, even if others may be in the network.
+    /// After a timeout the first segment leaves, even if other segments may be in the network.
     #[test]
     fn a_timeout_sends_the_first_segment_and_what_the_window_allows() {
         let mut bench = bench(12);

@@ -1,5 +1,5 @@
-//! The receiver: cumulative and selective acknowledgements, delayed ACKs (RFC 5681 §4.2), and the
-//! ECN echo that the transport asks for.
+//! The receiver: cumulative and selective acknowledgements, delayed ACKs (RFC 5681 §4.2), and the ECN echo of
+//! the transport.
 
 use super::{ecn::LatchedEcho, exact_echo::ExactEcho};
 use crate::host::{EndpointContext, EndpointId, LazyTimer, PacketSink};
@@ -19,32 +19,32 @@ enum Echo {
 #[derive(Debug, Clone)]
 pub struct Receiver {
     identity: EndpointId,
-    /// All bytes below this have arrived.
+    /// Next expected byte; all bytes below it have arrived.
     pub(super) rcv_nxt: u64,
-    /// Ranges above `rcv_nxt`, the most recent first, as RFC 2018 §4 wants them reported.
+    /// Received ranges above `rcv_nxt`, the most recent first, as RFC 2018 §4 requires of SACK blocks.
     pub(super) out_of_order: Vec<(u64, u64)>,
-    /// Bytes that were missing below new bytes on their arrival.
+    /// Bytes that were missing when later bytes arrived.
     pub(super) skipped: u64,
     echo: Echo,
     selective: bool,
-    /// With RACK, duplicate data is reported once (RFC 2883).
+    /// True with RACK: the receiver reports duplicate data once (RFC 2883).
     sends_dsack: bool,
     duplicate: Option<(u64, u64)>,
-    /// The next ACK has SACK blocks.
+    /// True if the next ACK has SACK blocks.
     has_blocks: bool,
     unacknowledged: u32,
     /// True if expected data takes the short path.
     pub(super) is_predictable: bool,
-    /// True if the plan allows that.
+    /// True if the plan allows the short path.
     pub(super) may_predict: bool,
-    /// Timer of a delayed ACK.
+    /// Timer of the delayed ACK.
     pub(super) alarm: LazyTimer,
-    /// Telemetry that the next ACK brings back, and when it came, for transports that read delays.
+    /// Telemetry that the next ACK returns, and its arrival time, for transports that read delays.
     answered: Option<(Box<Extension>, Instant)>,
 }
 
 impl Receiver {
-    /// A receiver that answers `identity`'s peer.
+    /// A receiver that sends ACKs to `identity`'s peer.
     pub fn new(identity: EndpointId, ecn: Ecn, recovery: Recovery) -> Receiver {
         let echo = match ecn {
             Ecn::Off => Echo::None,
@@ -69,18 +69,18 @@ impl Receiver {
         }
     }
 
-    /// Sets if expected data may take the short path.
+    /// Sets whether expected data may take the short path.
     pub fn with_prediction(self, may_predict: bool) -> Receiver {
         Receiver { may_predict, ..self }
     }
 
-    /// True if everything below `end` has arrived and its ACK is delayed.
+    /// True if all bytes below `end` have arrived and their ACK is delayed.
     #[inline]
     pub fn has_unanswered(&self, end: u64) -> bool {
         self.alarm.deadline.is_some() && self.rcv_nxt >= end
     }
 
-    /// True if all data that has arrived is in order and acknowledged, and each packet is.
+    /// True if all received data is in order and acknowledged, and every packet is acknowledged at once.
     pub(super) fn is_steady(&self, tcp: &TcpSpec) -> bool {
         self.out_of_order.is_empty()
             && self.duplicate.is_none()
@@ -90,7 +90,7 @@ impl Receiver {
             && tcp.ack_every == 1
     }
 
-    /// True for the next data.
+    /// True for the next expected data packet.
     #[inline(always)]
     pub(crate) fn expects(&self, packet: &Packet) -> bool {
         self.is_predictable
@@ -99,7 +99,7 @@ impl Receiver {
             && packet.extension.is_none()
     }
 
-    /// Expected data arrives.
+    /// Handles an expected data packet.
     #[inline(always)]
     pub(crate) fn on_expected(&mut self, packet: &Packet, tcp: &TcpSpec, out: &mut impl PacketSink) {
         self.count_mark(packet.ecn == EcnField::Ce, packet.ecn_flag);
@@ -107,7 +107,7 @@ impl Receiver {
         out.emit(Packet { ecn_flag: self.ece(), ..self.identity.control(self.rcv_nxt, tcp) });
     }
 
-    /// A data packet arrives.
+    /// Handles a data packet.
     #[inline]
     pub fn on_data(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         let (ce, ece) = (packet.ecn == EcnField::Ce, self.ece());
@@ -118,7 +118,7 @@ impl Receiver {
         let at_once = cx.tcp.ack_ecn_changes && (packet.ecn_flag || self.ece() != ece);
         let in_order = self.accept(packet.seq, packet.seq + u64::from(packet.payload));
         self.unacknowledged += 1;
-        // RFC 5681 §4.2: at once when out of order or filling a gap.
+        // RFC 5681 §4.2: acknowledge at once if the packet is out of order or fills a gap.
         if !in_order || self.unacknowledged >= cx.tcp.ack_every || at_once || self.in_quickack(cx.tcp) {
             self.acknowledge(cx, out);
         } else if self.alarm.deadline.is_none() {
@@ -126,12 +126,12 @@ impl Receiver {
         }
     }
 
-    /// True during the first segments, which are acknowledged one by one.
+    /// True for the first segments of a connection, which are acknowledged one by one.
     fn in_quickack(&self, tcp: &TcpSpec) -> bool {
         self.rcv_nxt <= u64::from(tcp.quick_acks) * tcp.mss.get()
     }
 
-    /// A connection request arrives.
+    /// Answers a connection request.
     pub fn on_syn(&mut self, tcp: &TcpSpec, out: &mut impl PacketSink) {
         out.send(Packet { kind: PacketType::SynAck, ..self.identity.control(0, tcp) });
     }
@@ -157,7 +157,7 @@ impl Receiver {
         }
     }
 
-    /// Accepts bytes `start..end`; true if they were next, and nothing waits above.
+    /// Accepts bytes `start..end`. Returns true if they were the next bytes and no later bytes wait.
     #[inline]
     fn accept(&mut self, start: u64, end: u64) -> bool {
         if start == self.rcv_nxt && self.out_of_order.is_empty() {
@@ -179,7 +179,7 @@ impl Receiver {
         false
     }
 
-    /// True if bytes `start..end` have arrived before.
+    /// True if all bytes `start..end` have arrived before.
     fn has(&self, start: u64, end: u64) -> bool {
         end <= self.rcv_nxt || self.out_of_order.iter().any(|&(low, high)| low <= start && end <= high)
     }
@@ -207,7 +207,7 @@ impl Receiver {
         }
     }
 
-    /// The SACK blocks of an ACK sent now; a duplicate comes first, and in this one only (RFC 2883 §4).
+    /// The SACK blocks of an ACK sent now. A duplicate is the first block, in one ACK only (RFC 2883 §4).
     fn blocks(&mut self) -> SackBlocks {
         SackBlocks::with_duplicate(self.rcv_nxt, self.duplicate.take(), &self.out_of_order)
     }
@@ -222,8 +222,8 @@ impl Receiver {
         out.send(Packet { ecn_flag, extension, ..self.identity.control(self.rcv_nxt, cx.tcp) });
     }
 
-    /// SACK blocks, and the telemetry to bring back.
-    #[inline(never)] // keeps the path of ACKs without short
+    /// SACK blocks and the telemetry to return.
+    #[inline(never)] // keeps the path of plain ACKs short
     fn extension(&mut self, now: Instant) -> Option<Box<Extension>> {
         let sack = if std::mem::take(&mut self.has_blocks) { self.blocks() } else { SackBlocks::default() };
         let Some((mut answer, arrived)) = self.answered.take() else { return Extension::of_sack(sack) };
@@ -242,7 +242,7 @@ mod tests {
     use crate::host::ReceiveEndpoint;
     use crate::tcp::testing::{IDENTITY, tcp};
 
-    /// ACKs of whole segments that arrive in this order, and bytes skipped after each segment.
+    /// ACKs for whole segments that arrive in this order, and the bytes skipped after each segment.
     fn received(recovery: Recovery, segments: &[u64]) -> (Vec<Packet>, Vec<u64>) {
         let (mut receiver, mut sent) = (Receiver::new(IDENTITY, Ecn::Off, recovery), Vec::new());
         let mut receive = |segment: &u64| {
@@ -260,8 +260,8 @@ mod tests {
         sent.iter().map(|ack| (ack.seq, ack.sack().ranges(ack.seq).collect())).collect()
     }
 
-    /// RFC 2018 §4: the block with the newest segment comes first; neighbours are one block; what arrives
-    /// twice changes nothing.
+    /// RFC 2018 §4: the block with the newest segment is the first. Adjacent segments share a block. A
+    /// segment that arrives twice changes no block.
     #[test]
     fn blocks_tell_what_arrived_beyond_a_gap() {
         let [first, second] = [(2000, 3000), (4000, 5000)];
@@ -282,14 +282,15 @@ mod tests {
         assert_eq!(acks(Recovery::NewReno, &[0, 2, 4, 0, 3, 1]), expected);
     }
 
-    /// The gaps before the third and the sixth segment are counted once, on their arrival.
+    /// The gaps before the third and the sixth segment count once, when these segments arrive.
     #[test]
     fn what_was_missing_below_new_bytes_is_counted_once() {
         let (_, skipped) = received(Recovery::Sack, &[0, 2, 1, 5, 4, 3]);
         assert_eq!(skipped, [0, 1000, 1000, 3000, 3000, 3000]);
     }
 
-    /// RFC 2883 §4: the first block of one ACK is the duplicate data, below the cumulative acknowledgement or above.
+    /// RFC 2883 §4: the first block of one ACK is the duplicate data, below or above the cumulative
+    /// acknowledgement.
     #[test]
     fn with_rack_a_segment_that_arrived_twice_is_told_once() {
         let [first, third, above] = [(0, 1000), (2000, 3000), (2000, 4000)];

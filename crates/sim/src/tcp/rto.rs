@@ -1,12 +1,12 @@
 //! The retransmission timeout — RFC 6298, with Karn's rule.
 //!
-//! Deviations: the first timeout is the scenario's `tcp.initial_rto` and the minimum `tcp.rto_min`,
-//! where the RFC says one second for both; §5.7's three seconds after a lost SYN are not used.
+//! Deviations: the scenario sets the first timeout (`tcp.initial_rto`) and the minimum (`tcp.rto_min`), which
+//! are one second each in the RFC. The three seconds of §5.7 after a lost SYN are not used.
 
 use crate::specs::TcpSpec;
 use shortflow_units::{Instant, Span};
 
-/// SRTT, RTTVAR and RTO of a connection, and the segment that is being timed.
+/// SRTT, RTTVAR and RTO of a connection, and the segment being timed.
 #[derive(Debug, Clone)]
 pub struct RtoEstimator {
     srtt: Option<Span>,
@@ -16,17 +16,17 @@ pub struct RtoEstimator {
 }
 
 impl RtoEstimator {
-    /// An estimator without samples (2.1).
+    /// An estimator without samples (2.1), whose first timeout is `initial`.
     pub fn new(initial: Span) -> Self {
         RtoEstimator { srtt: None, rttvar: Span::ZERO, rto: initial, timed: None }
     }
 
-    /// Sets a known round trip as a first sample (2.2) and keeps the first timeout.
+    /// Takes a known round trip as the first sample (2.2), and keeps the first timeout.
     pub fn on_known(&mut self, round_trip: Span) {
         (self.srtt, self.rttvar) = (Some(round_trip), round_trip.divided_by(2));
     }
 
-    /// The present timeout, back-off included.
+    /// The present timeout, including back-off.
     #[inline]
     pub fn rto(&self) -> Span {
         self.rto
@@ -38,7 +38,7 @@ impl RtoEstimator {
         self.srtt.unwrap_or(Span::ZERO)
     }
 
-    /// New data up to `end` is sent: times it, if nothing is being timed (3).
+    /// New data up to `end` is sent. Times it unless a segment is being timed (3).
     #[inline]
     pub fn on_send(&mut self, end: u64, now: Instant) {
         if self.timed.is_none() {
@@ -46,12 +46,12 @@ impl RtoEstimator {
         }
     }
 
-    /// Something is retransmitted: a segment that is being timed would give an ambiguous sample (3, Karn).
+    /// A segment is retransmitted. Its sample would be ambiguous, so timing stops (3, Karn).
     pub fn on_retransmit(&mut self) {
         self.timed = None;
     }
 
-    /// Everything below `una` is acknowledged: takes the sample, if it covers the timed segment.
+    /// All bytes below `una` are acknowledged. Takes a sample if they include the timed segment.
     #[inline]
     pub fn on_ack(&mut self, una: u64, now: Instant, tcp: &TcpSpec) {
         if let Some((_, sent)) = self.timed.filter(|(end, _)| una >= *end) {
@@ -60,7 +60,7 @@ impl RtoEstimator {
         }
     }
 
-    /// The timer expired: doubles the timeout (5.5). It stays doubled until the next sample.
+    /// The timer has expired: doubles the timeout (5.5) until the next sample.
     pub fn back_off(&mut self, tcp: &TcpSpec) {
         self.rto = self.rto.times(2).min(tcp.rto_max);
     }
@@ -92,7 +92,7 @@ mod tests {
         Instant::ZERO + Span::from_micros(us)
     }
 
-    /// R = 400 us: SRTT 400, RTTVAR 200, RTO 1200; then R' = 800: RTTVAR 250, SRTT 450, RTO 1450.
+    /// R = 400 µs: SRTT 400, RTTVAR 200, RTO 1200 µs. Then R' = 800 µs: RTTVAR 250, SRTT 450, RTO 1450 µs.
     #[test]
     fn follows_the_rfc_by_hand() {
         let tcp = TcpSpec { rto_min: Span::ZERO, ..tcp() };

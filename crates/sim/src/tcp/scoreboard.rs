@@ -15,10 +15,10 @@
 
 use std::iter;
 
-/// Which rule of NextSeg chose a segment.
+/// The rule of NextSeg that chose a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextSegment {
-    /// A hole, bytes `start..end`: one segment of it may be sent (rules 1 and 3).
+    /// A hole, bytes `start..end`, of which one segment may be sent (rules 1 and 3).
     Hole(u64, u64),
     /// New data (rule 2).
     New,
@@ -26,7 +26,7 @@ pub enum NextSegment {
     Rescue(u64, u64),
 }
 
-/// Selectively acknowledged ranges of one connection.
+/// Selectively acknowledged ranges of a connection.
 #[derive(Debug, Clone)]
 pub struct Scoreboard {
     dupthresh: u32,
@@ -36,12 +36,12 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// An empty one, for which `dupthresh` segments above a hole tell that it is lost.
+    /// An empty scoreboard. A hole is lost if `dupthresh` segments above it are SACKed.
     pub fn new(dupthresh: u32) -> Scoreboard {
         Scoreboard { dupthresh, sacked: Vec::new(), high_rxt: 0, rescue_rxt: 0 }
     }
 
-    /// Adds the blocks of an ACK; true if one is new.
+    /// Adds the SACK blocks of an ACK. Returns true if they contain new data.
     pub fn add(&mut self, blocks: impl Iterator<Item = (u64, u64)>, una: u64, snd_max: u64) -> bool {
         let before = self.sacked_bytes(0, u64::MAX);
         for (start, end) in blocks {
@@ -53,12 +53,12 @@ impl Scoreboard {
         self.sacked_bytes(0, u64::MAX) > before
     }
 
-    /// True if nothing above the cumulative acknowledgement has been acknowledged.
+    /// True if no data above the cumulative acknowledgement is SACKed.
     pub fn is_empty(&self) -> bool {
         self.sacked.is_empty()
     }
 
-    /// Forgets everything below the cumulative acknowledgement.
+    /// Removes all data below the cumulative acknowledgement.
     #[inline]
     pub fn advance(&mut self, una: u64) {
         if self.sacked.is_empty() {
@@ -76,7 +76,7 @@ impl Scoreboard {
         self.rescue_rxt = end;
     }
 
-    /// The segment chosen by [`Scoreboard::next_segment`] was sent up to `end`.
+    /// Records that the segment chosen by [`Scoreboard::next_segment`] was sent up to byte `end`.
     pub fn on_sent(&mut self, choice: NextSegment, end: u64, recovery_point: u64) {
         match choice {
             NextSegment::Hole(..) => self.high_rxt = self.high_rxt.max(end),
@@ -85,7 +85,7 @@ impl Scoreboard {
         }
     }
 
-    /// IsLost: every byte below the result that has not been SACKed is lost. `una` if none is.
+    /// IsLost: all bytes below the result that are not SACKed are lost. Returns `una` if none is lost.
     pub fn lost_below(&self, una: u64, mss: u64) -> u64 {
         let (mut blocks, mut bytes) = (0, 0);
         for &(start, end) in self.sacked.iter().rev() {
@@ -104,7 +104,7 @@ impl Scoreboard {
         not_lost + self.unsacked_bytes(una, self.high_rxt)
     }
 
-    /// NextSeg: the next segment during recovery.
+    /// NextSeg: the next segment to send during recovery.
     pub fn next_segment(&self, una: u64, snd_max: u64, mss: u64, new_data: bool) -> Option<NextSegment> {
         let highest = self.sacked.last().map_or(una, |range| range.1);
         let (start, end) = self.hole_from(self.high_rxt.max(una), snd_max);
@@ -121,7 +121,7 @@ impl Scoreboard {
         self.rescue(una, snd_max, mss)
     }
 
-    /// Rule 4: the segment with the highest outstanding byte that has not been SACKed.
+    /// Rule 4: the segment with the highest outstanding byte that is not SACKed.
     fn rescue(&self, una: u64, snd_max: u64, mss: u64) -> Option<NextSegment> {
         let mut end = snd_max;
         let mut below = una;
@@ -135,8 +135,7 @@ impl Scoreboard {
             .then(|| NextSegment::Rescue(below.max(end.saturating_sub(mss)), end))
     }
 
-    /// The first bytes at or after `from` that have not been SACKed: `start..end`, `end` at most
-    /// `limit`.
+    /// The first range at or after `from` that is not SACKed, as `start..end` with `end` at most `limit`.
     pub fn hole_from(&self, from: u64, limit: u64) -> (u64, u64) {
         let mut start = from;
         for &(low, high) in &self.sacked {
@@ -148,19 +147,18 @@ impl Scoreboard {
         (start, limit)
     }
 
-    /// The holes of `una..end`, in order: `start..end`, empty where nothing is missing before the first range or after
-    /// the last.
+    /// The ranges of `una..end` that are not SACKed, in order. The first and last range may be empty.
     pub fn holes(&self, una: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let starts = iter::once(una).chain(self.sacked.iter().map(|range| range.1));
         starts.zip(self.sacked.iter().map(|range| range.0).chain(iter::once(end)))
     }
 
-    /// Bytes of `from..to` that have not been SACKed.
+    /// Bytes of `from..to` that are not SACKed.
     pub fn unsacked_bytes(&self, from: u64, to: u64) -> u64 {
         to.saturating_sub(from) - self.sacked_bytes(from, to)
     }
 
-    /// Bytes of `from..to` that have been SACKed.
+    /// Bytes of `from..to` that are SACKed.
     pub fn sacked_bytes(&self, from: u64, to: u64) -> u64 {
         self.sacked.iter().map(|&(low, high)| high.min(to).saturating_sub(low.max(from))).sum()
     }
@@ -201,7 +199,7 @@ mod tests {
         assert_eq!(apart.lost_below(0, MSS), 1000, "three separate blocks, however small");
     }
 
-    /// Ten segments out, the first and the fourth lost, all others SACKed.
+    /// Ten segments are outstanding. The first and the fourth are lost, and all others are SACKed.
     #[test]
     fn pipe_counts_what_is_neither_sacked_nor_lost_plus_retransmissions() {
         let mut board = board(&[(1000, 3000), (4000, 10_000)]);
@@ -228,7 +226,7 @@ mod tests {
         assert_eq!(board.next_segment(2000, 5000, MSS, false), None, "once per recovery");
     }
 
-    /// Rule 1 takes lost segments only: two segments above a hole are not enough, so new data goes first.
+    /// Rule 1 takes lost segments only. Two segments above a hole do not show a loss, so new data goes first.
     #[test]
     fn a_hole_that_is_not_lost_waits_behind_new_data() {
         let mut board = board(&[(1000, 2000), (3000, 4000)]);
@@ -237,7 +235,7 @@ mod tests {
         assert_eq!(board.next_segment(0, 5000, MSS, true), Some(NextSegment::New));
     }
 
-    /// RFC 6675 §2: only a new block makes an ACK a duplicate.
+    /// RFC 6675 §2: only an ACK with a new block is a duplicate.
     #[test]
     fn blocks_that_are_known_or_acknowledged_are_no_news() {
         let mut board = Scoreboard::new(3);
@@ -249,7 +247,7 @@ mod tests {
         assert_eq!(board.sacked, []);
     }
 
-    /// Rule 4, with two blocks: the tail is missing, or the data before the last block.
+    /// Rule 4 with two blocks: the missing data is the tail, or the data before the last block.
     #[test]
     fn a_rescue_takes_the_tail_or_what_is_before_the_last_block() {
         for (snd_max, hole) in [(6000, (5000, 6000)), (5000, (3000, 4000))] {

@@ -1,17 +1,18 @@
-//! The sender: effects of an ACK, a timeout and new data — RFC 5681, with recovery by RFC 6582,
-//! RFC 6675 or RFC 8985, and ECN by RFC 3168.
+//! The sender: effects of ACKs, timeouts and new data (RFC 5681), with recovery by RFC 6582, RFC 6675 or RFC
+//! 8985, and ECN by RFC 3168.
 //!
 //! Deviations:
-//! - Loss halves the flight even if ECN has reduced the window in the same round trip: a DCTCP-like decrease
-//!   may be tiny. RFC 3168 §6.1.2 allows one reduction per window.
-//! - A timeout halves what an ECN-Echo of the same window of data has left. RFC 3168 §6.1.2 reduces once for both, as a fast
-//!   retransmit here does.
-//! - Loss halves no more than the window, where RFC 5681 Eq. 4 halves all bytes that no cumulative ACK covers. Without SACK
-//!   these include bytes that arrived beyond a hole: ten times the window after a recovery of ten round trips.
-//! - At a window of one segment an ECN-Echo is answered like any other; RFC 3168 §6.1.2 would wait for
-//!   the retransmission timer.
-//! - Congestion control runs in segments, limits in bytes: a last, shorter segment may leave where a
-//!   full one would have to wait.
+//! - Loss halves the flight even if ECN has reduced the window in the same round trip, because a decrease
+//!   like DCTCP's may be tiny. RFC 3168 §6.1.2 allows one reduction per window.
+//! - A timeout halves the window that an ECN-Echo of the same window of data has left. RFC 3168 §6.1.2 counts
+//!   both as one reduction; here only fast retransmits do.
+//! - Loss halves at most the window. RFC 5681 Eq. 4 halves all bytes without a cumulative ACK. Without SACK
+//!   these include bytes that arrived beyond a hole: ten times the window after a recovery of ten round
+//!   trips.
+//! - At a window of one segment, ECN-Echo decreases the window as usual. RFC 3168 §6.1.2 would wait for the
+//!   retransmission timer.
+//! - The congestion window counts segments, and limits count bytes: a shorter last segment may leave when a
+//!   full segment would have to wait.
 
 use super::card::Card;
 use super::ecn::DecreaseOnce;
@@ -42,7 +43,7 @@ pub(super) enum Phase {
     Open,
     /// Fast recovery (RFC 6582 §3.2, RFC 6675 §5).
     Recovery,
-    /// Resending after a timeout.
+    /// Retransmission after a timeout.
     Loss,
 }
 
@@ -55,7 +56,7 @@ pub(super) struct RackTlp {
     pub(super) rto: Option<Instant>,
     pub(super) probe: Option<Instant>,
     pub(super) reorder: Option<Instant>,
-    /// New data was sent or acknowledged: the timer of probes starts again.
+    /// New data was sent or acknowledged, so the probe timer restarts.
     pub(super) progress: bool,
 }
 
@@ -64,35 +65,36 @@ pub(super) struct RackTlp {
 pub struct Sender {
     pub(super) stream: SendStream,
     pub(super) rto: RtoEstimator,
-    /// Timer of retransmissions and of RACK-TLP.
+    /// Timer for retransmissions and for RACK-TLP.
     pub(super) alarm: LazyTimer,
     pub(super) ecn: Ecn,
-    /// RACK, the law and switches ask nothing of the segments that leave.
+    /// True if segments need neither priority nor telemetry nor RACK's list.
     pub(super) is_plain: bool,
     /// True if the law reads the flow on every ACK.
     reads_flow: bool,
     /// True if expected ACKs take the short path.
     pub(super) is_predictable: bool,
-    /// True if the plan allows that.
+    /// True if the plan allows the short path.
     pub(super) may_predict: bool,
     pub(super) decrease_once: DecreaseOnce,
-    /// The last ACK of new data carried ECN-Echo.
+    /// True if the last ACK of new data carried ECN-Echo.
     echoed: bool,
     pub(super) phase: Phase,
     pub(super) duplicates: u32,
-    /// Duplicate ACKs or SACKed segments that signal a loss (RFC 5681, RFC 6675, RFC 8985 DupThresh).
+    /// Number of duplicate ACKs or SACKed segments that signals a loss (DupThresh of RFC 5681, RFC 6675 and
+    /// RFC 8985).
     pub(super) dupthresh: u32,
-    /// `snd_max` when the last recovery began (RFC 6582 recover, RFC 6675 RecoveryPoint).
+    /// `snd_max` at the start of the last recovery (recover of RFC 6582, RecoveryPoint of RFC 6675).
     pub(super) recover: Option<u64>,
     pub(super) recovery: Recovery,
-    /// Bytes that the receiver has room for; `u64::MAX` where there is no limit.
+    /// Bytes that the receiver has room for; `u64::MAX` means no limit.
     pub(super) receive_window: u64,
     pub(super) inflation: Inflation,
     pub(super) scoreboard: Scoreboard,
     pub(super) rack: Option<Box<RackTlp>>,
-    /// snd_una at the last timeout: the same segment timing out again keeps ssthresh (RFC 5681 §3.1).
+    /// `snd_una` at the last timeout. A second timeout of the same segment keeps ssthresh (RFC 5681 §3.1).
     timed_out_at: Option<u64>,
-    /// For laws that read delays and pace.
+    /// State for laws that read delays or pace.
     pub(super) path: Option<Box<Path>>,
     pub(super) card: Card,
     pub(super) usage: Usage,
@@ -143,7 +145,7 @@ impl Sender {
         Sender { is_plain: self.is_plain && priority.is_none(), ..self }
     }
 
-    /// Sets the round trip that RACK knows from a handshake before the run.
+    /// Gives RACK the round trip of a handshake that took place before the run.
     pub fn with_round_trip(mut self, round_trip: Span) -> Sender {
         if self.recovery == Recovery::Rack && self.phase != Phase::Connecting {
             self.rto.on_known(round_trip);
@@ -152,24 +154,24 @@ impl Sender {
         self
     }
 
-    /// Limits the segments of this connection in the host's card; 0 is no limit.
+    /// Limits the segments of this connection in the host's card; 0 means no limit.
     pub fn with_small_queue(self, segments: usize, tcp: &TcpSpec) -> Sender {
         Sender { card: Card::new(segments), usage: Usage::new(segments > 0, tcp), ..self }
     }
 
-    /// Sets if expected ACKs may take the short path.
+    /// Sets whether expected ACKs may take the short path.
     pub fn with_prediction(self, may_predict: bool) -> Sender {
         Sender { may_predict, ..self }
     }
 
-    /// Starts the connection.
+    /// Calls the law's `on_start`.
     pub fn begun(mut self, at: &Opening) -> Sender {
         self.stream.law.on_start(&mut self.stream.window, at);
         self
     }
 
-    /// Hands over a message of `size` bytes, [`Bytes::MAX`] for one that never ends; where it ends in
-    /// the stream.
+    /// Appends a message of `size` bytes, or [`Bytes::MAX`] for an endless message. Returns its end in the
+    /// stream.
     pub fn push(&mut self, flow: Flow, size: Bytes) -> u64 {
         self.stream.messages.push(flow, size)
     }
@@ -185,7 +187,7 @@ impl Sender {
         self.stream.window
     }
 
-    /// Sends within the window; call it after [`Sender::push`].
+    /// Sends within the window, after [`Sender::push`]. Sends a connection request first if needed.
     pub fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         if self.phase != Phase::Connecting {
             self.send(cx, out);
@@ -194,7 +196,7 @@ impl Sender {
         }
     }
 
-    /// The answer to the connection request arrives.
+    /// Handles the answer to the connection request.
     pub fn on_syn_ack(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         if self.phase == Phase::Connecting {
             self.phase = Phase::Open;
@@ -218,7 +220,7 @@ impl Sender {
         }
     }
 
-    /// An acknowledgement arrives.
+    /// Handles an ACK.
     #[inline]
     pub fn on_ack(&mut self, ack: &Packet, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         if ack.seq < self.stream.snd_una || ack.seq > self.stream.snd_max {
@@ -241,14 +243,14 @@ impl Sender {
         self.transmit(cx, out);
     }
 
-    /// Deadline of the retransmission timer, if nothing has been acknowledged for many round trips.
+    /// Deadline of the retransmission timer, if no data has been acknowledged for many round trips.
     pub(crate) fn stalled_until(&self, now: Instant) -> Option<Instant> {
         let (deadline, rto) = (self.alarm.deadline?, self.rto.rto());
         let silence = rto.saturating_sub(deadline.since(now.min(deadline)));
         (silence > self.rto.srtt().times(8).max(rto.divided_by(16))).then_some(deadline)
     }
 
-    /// A timer expired: RACK-TLP's, or the retransmission timer (RFC 6298 §5.4–5.6, RFC 5681 §3.1).
+    /// Handles a timer of RACK-TLP or the retransmission timer (RFC 6298 (5.4) to (5.6), RFC 5681 §3.1).
     pub fn on_timeout(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         if self.on_alarm(cx, out) {
             return;
@@ -287,8 +289,8 @@ impl Sender {
         out.send(Packet { kind: PacketType::Syn, ..self.stream.identity.control(0, cx.tcp) });
     }
 
-    /// Records the SACK blocks of an ACK. Returns `true` if a block is new, or without blocks.
-    #[inline(never)] // keeps the path of the others short
+    /// Records the SACK blocks of an ACK. Returns true if a block is new or if there are no blocks.
+    #[inline(never)] // keeps the path of other senders short
     fn add_blocks(&mut self, ack: &Packet) -> bool {
         let blocks = ack.sack();
         blocks.is_empty() || self.scoreboard.add(blocks.ranges(ack.seq), ack.seq, self.stream.snd_max)
@@ -307,7 +309,8 @@ impl Sender {
         self.scoreboard.advance(self.stream.snd_una);
         self.rto.on_ack(self.stream.snd_una, cx.now, cx.tcp);
         self.duplicates = 0;
-        // After a loss, most bytes that an ACK covers arrived earlier (RFC 3465 §2.3).
+        // After a loss, most bytes that an ACK covers arrived earlier, so the window must not grow by all of
+        // them (RFC 3465 §2.3).
         let each = cx.tcp.grow_by_segments && self.phase == Phase::Open;
         let restart = match self.phase {
             Phase::Recovery => self.on_ack_in_recovery(acked, cx, out),
@@ -325,8 +328,8 @@ impl Sender {
         }
     }
 
-    /// Lets the law see the ACK, or one of `each` segment that it covers, and, at most once per window of
-    /// data, decrease for ECN-Echo.
+    /// Shows the law the ACK, or with `each` one ACK per segment that it covers. Decreases for ECN-Echo at
+    /// most once per window of data.
     #[inline(always)]
     pub(super) fn adapt(&mut self, ack: &Packet, (acked, each): (u64, bool), cx: EndpointContext<'_>) {
         debug_assert!(acked > 0);
@@ -363,15 +366,15 @@ impl Sender {
         }
     }
 
-    #[inline(never)] // keeps the path of every other ACK short
+    #[inline(never)] // keeps the path of other ACKs short
     fn decrease_for_ecn(&mut self, cx: EndpointContext<'_>) {
         let (flow, window) = (self.flow_view(cx), self.window_bytes(cx.tcp));
         self.stream.decrease(Cause::EcnEcho, &flow);
         self.decrease_once.on_decrease(self.stream.snd_nxt, window);
     }
 
-    /// Lets the law see the flow, and one ACK for each `step` of what `sample` covers.
-    #[inline(never)] // keeps the path of the others short
+    /// Shows the law the flow, and one ACK for each `step` bytes that `sample` covers.
+    #[inline(never)] // keeps the path of other laws short
     fn adapt_in_steps(&mut self, sample: AckSample, step: Bytes, cx: EndpointContext<'_>) {
         let flow = if self.reads_flow { self.flow_view(cx) } else { sample.flow };
         let mut start = sample.snd_una - sample.acked.get();
@@ -392,7 +395,8 @@ impl Sender {
         self.recover.is_none_or(|recover| self.stream.snd_una >= recover)
     }
 
-    /// A full ACK ends recovery, a partial ACK reveals the next hole. True if the timer restarts.
+    /// A full ACK ends recovery, and a partial ACK shows the next hole. Returns true if the retransmission
+    /// timer restarts.
     fn on_ack_in_recovery(&mut self, acked: u64, cx: EndpointContext<'_>, out: &mut impl PacketSink) -> bool {
         if self.is_recovered() {
             self.phase = Phase::Open;
@@ -426,7 +430,8 @@ impl Sender {
 
     fn is_loss_evident(&self, tcp: &TcpSpec) -> bool {
         match self.recovery {
-            // RFC 6582 §3.2 step 2: the ACK must cover more than recover.
+            // RFC 6582 §3.2 step 2: the ACK must cover more than `recover`. Otherwise the duplicates may come
+            // from needless retransmissions.
             Recovery::NewReno => {
                 self.duplicates == self.dupthresh
                     && self.recover.is_none_or(|recover| self.stream.snd_una > recover)
@@ -453,12 +458,13 @@ impl Sender {
         self.alarm.deadline = Some(cx.now + self.rto.rto());
     }
 
-    /// The law answers to a loss. Some of the `unacknowledged` bytes may have arrived beyond a hole: the network holds at most
-    /// a window.
+    /// Lets the law react to a loss. The flight is at most a window, because some of the `unacknowledged`
+    /// bytes may have arrived beyond a hole.
     pub(super) fn decrease(&mut self, cause: Cause, unacknowledged: u64, cx: EndpointContext<'_>) {
         let window = match cause {
             Cause::Timeout => self.window_bytes(cx.tcp),
-            // The window before an ECN-Echo of the same window of data: RFC 3168 §6.1.2 reduces once for both.
+            // Take the window before an ECN-Echo of the same window of data: RFC 3168 §6.1.2 counts both as
+            // one reduction.
             _ => self.window_bytes(cx.tcp).max(self.decrease_once.window_before(self.stream.snd_una)),
         };
         let flow = FlowView { flight: Bytes::new(unacknowledged.min(window)), ..self.flow_view(cx) };
@@ -467,7 +473,7 @@ impl Sender {
     }
 
     /// The law's view of the oldest unfinished message.
-    #[inline(never)] // few laws read it on every ACK
+    #[inline(never)] // few laws read the flow on every ACK
     pub(super) fn flow_view(&self, cx: EndpointContext<'_>) -> FlowView {
         self.stream.view(self.rto.srtt(), cx)
     }

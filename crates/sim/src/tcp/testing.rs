@@ -1,4 +1,4 @@
-//! Helpers of the tests of this folder.
+//! Helpers for the tests of this folder.
 
 use super::Sender;
 use crate::host::{EndpointContext, EndpointId, Flow, PacketSink};
@@ -46,7 +46,7 @@ impl PacketSink for Vec<Packet> {
     }
 }
 
-/// A sender, the time, and what it has sent.
+/// A sender, the present time, and the packets that it has sent.
 pub(crate) struct Bench {
     pub sender: Sender,
     pub tcp: TcpSpec,
@@ -55,7 +55,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// `bytes` to send from time zero on.
+    /// A sender with a message of `bytes` bytes at time zero.
     pub(crate) fn new(sender: Sender, tcp: TcpSpec, bytes: u64) -> Bench {
         let mut bench = Bench { sender, tcp, now: Instant::ZERO, sent: Vec::new() };
         bench.push(bytes);
@@ -74,7 +74,7 @@ impl Bench {
         self.sender.start(EndpointContext { now: self.now, tcp: &self.tcp }, &mut self.sent);
     }
 
-    /// An ACK with SACK blocks; returns first byte and payload of each packet that it releases.
+    /// Receives an ACK with SACK blocks. Returns first byte and payload of each packet that it releases.
     pub(crate) fn ack(&mut self, seq: u64, ecn_flag: bool, blocks: &[(u64, u64)]) -> Vec<(u64, u32)> {
         self.sent.clear();
         let extension = Extension::of_sack(SackBlocks::new(seq, blocks));
@@ -83,7 +83,7 @@ impl Bench {
         self.take()
     }
 
-    /// The timer expires; returns as [`Bench::ack`].
+    /// Fires the timer. Returns first byte and payload of each packet that leaves.
     pub(crate) fn expire(&mut self) -> Vec<(u64, u32)> {
         self.sent.clear();
         self.sender.on_timeout(EndpointContext { now: self.now, tcp: &self.tcp }, &mut self.sent);

@@ -1,4 +1,4 @@
-//! Message data that the sender gives to switches and window laws.
+//! Message data that the sender gives to switches and laws.
 
 use super::Sender;
 use super::testing::{Bench, IDENTITY, tcp};
@@ -11,7 +11,7 @@ use shortflow_spec::read_toml;
 use shortflow_units::{Bytes, Instant, Span};
 use std::sync::{Arc, Mutex};
 
-/// NewReno with 30 KB to send, ten segments of 1460 bytes at once.
+/// NewReno sends 30 KB, of which ten segments of 1460 bytes leave at once.
 fn bench(by: &str) -> Bench {
     let tcp = TcpSpec { initial_window: 10.0, ..tcp() };
     let rule = read_toml(&format!("by = '{by}'"), |reader| PriorityRule::read(&reader)).unwrap();
@@ -20,8 +20,8 @@ fn bench(by: &str) -> Bench {
     Bench::new(sender, tcp, 30_000)
 }
 
-/// First byte and priority of what is sent where the second segment is lost: the ACK of the first releases two more, the
-/// third duplicate sends the second again.
+/// First byte and priority of each sent packet if the second segment is lost. The ACK of the first segment
+/// releases two segments, and the third duplicate ACK resends the second segment.
 fn lose_the_second_segment(bench: &mut Bench) -> Vec<(u64, u64)> {
     let mut sent: Vec<Packet> = bench.sent.drain(..).collect();
     for _ in 0..4 {
@@ -33,7 +33,8 @@ fn lose_the_second_segment(bench: &mut Bench) -> Vec<(u64, u64)> {
 
 #[test]
 fn each_packet_carries_the_priority_of_its_moment() {
-    // Twelve segments in order, then the second again, when 17,520 bytes have been sent and 1460 acknowledged.
+    // Twelve segments in order, then the second segment again, after 17,520 bytes were sent and 1460
+    // acknowledged.
     let starts: Vec<u64> = (0..12).map(|segment| segment * 1460).chain([1460]).collect();
     let sent = |i: usize| if i < 12 { starts[i] } else { 17_520 };
     let cases: [(&str, &dyn Fn(usize) -> u64); 3] = [
@@ -63,7 +64,7 @@ fn the_law_is_told_what_was_sent_and_what_remains() {
     assert_eq!(view(&bench), [17_520, 28_540, 16_060], "which is neither new nor acknowledged");
 }
 
-/// Twenty segments of 1460 bytes were sent at once, and the first is acknowledged.
+/// Twenty segments of 1460 bytes leave at once, and the first is acknowledged.
 fn with_recovery(recovery: &str) -> Bench {
     let transport = TransportConfig::with("sack", [("recovery", recovery)]).unwrap();
     let mut bench = Bench::of(&transport, TcpSpec { initial_window: 20.0, ..tcp() }, 1_000_000);
@@ -71,7 +72,7 @@ fn with_recovery(recovery: &str) -> Bench {
     bench
 }
 
-/// Captures tell a connection request from an ACK by its kind.
+/// Captures distinguish a connection request from an ACK by its kind.
 #[test]
 fn a_handshake_begins_with_a_request() {
     let transport = TransportConfig::named("newreno").unwrap();
@@ -87,8 +88,8 @@ fn a_handshake_begins_with_a_request() {
     ]));
 }
 
-/// RFC 5681 §2 and RFC 6675 §2: neither ACKs below the last one, nor, with SACK, ACKs without blocks or with
-/// blocks that are known, tell of a loss, however many.
+/// RFC 5681 §2 and RFC 6675 §2: old ACKs never signal a loss. With SACK, neither do ACKs without blocks or
+/// with known blocks.
 #[test]
 fn what_is_no_duplicate_repairs_nothing() {
     let mut newreno = with_recovery("newreno");
@@ -101,8 +102,8 @@ fn what_is_no_duplicate_repairs_nothing() {
     }
 }
 
-/// RFC 6675 §5 (1): more than two segments above a hole say that it is lost, also when one ACK tells of them.
-/// NewReno does not read blocks and counts three duplicates.
+/// RFC 6675 §5 (1): a hole is lost if more than two segments above it are SACKed, even by one ACK. NewReno
+/// ignores blocks and counts three duplicates.
 #[test]
 fn one_ack_with_three_segments_is_enough_for_sack() {
     let hole = [(1460, 1460)];
@@ -122,8 +123,8 @@ fn an_ack_of_all_that_is_out_is_no_duplicate() {
     assert_eq!(peer.sender.window().ssthresh, f64::INFINITY);
 }
 
-/// RFC 6582 §4: after a timeout NewReno sends everything again, SACK only what is missing: here segment 1, then 2
-/// and 3, or 5 and 6 where segments 2 to 4 are known to have arrived.
+/// RFC 6582 §4: after a timeout NewReno resends all data, and SACK only missing data: segment 1, then 2 and
+/// 3, or 5 and 6 if segments 2 to 4 are SACKed.
 #[test]
 fn after_a_timeout_only_sack_leaves_out_what_arrived() {
     for (recovery, next) in [("newreno", [2920, 4380]), ("sack", [7300, 8760])] {
@@ -134,8 +135,8 @@ fn after_a_timeout_only_sack_leaves_out_what_arrived() {
     }
 }
 
-/// RFC 6582 §3.2 step 2: duplicates of the ACK that ended recovery tell of segments sent twice; a byte further
-/// they tell of a loss.
+/// RFC 6582 §3.2 step 2: duplicates of the ACK that ended recovery come from segments sent twice. Duplicates
+/// of an ACK that covers one byte more signal a loss.
 #[test]
 fn duplicates_at_the_recovery_point_do_not_start_recovery_again() {
     let mut peer = with_recovery("newreno");
@@ -150,7 +151,7 @@ fn duplicates_at_the_recovery_point_do_not_start_recovery_again() {
     assert_eq!(last[2].first(), Some(&(recover + 1460, 1460)));
 }
 
-/// Twenty-one segments are out, the first of them is lost, and forty duplicates follow.
+/// Twenty-one segments are in flight, the first is lost, and forty duplicates follow.
 fn in_long_recovery(recovery: &str) -> Bench {
     let mut peer = with_recovery(recovery);
     for arrived in 1..=40 {
@@ -160,10 +161,10 @@ fn in_long_recovery(recovery: &str) -> Bench {
     peer
 }
 
-/// NewReno's forty duplicates have released 29 new segments, so 50 are not acknowledged. RFC 5681 Eq. 4 would leave a
-/// threshold of 25. ns-2 takes (int) (10.5 / 2) = 5. Linux halves its cwnd of 10 to 5 for a timeout, but once for a
-/// recovery with the timeout in it, which leaves 10. SACK and RACK know of each segment that has arrived: RACK has one in the
-/// network, and the threshold is at least 2.
+/// NewReno's forty duplicates have released 29 new segments, so 50 are not acknowledged. RFC 5681 Eq. 4 would
+/// set ssthresh to 25; ns-2 sets (int) (10.5 / 2) = 5. Linux halves its cwnd of 10 to 5 at a timeout, but
+/// counts a recovery and a timeout within it as one reduction, which leaves 10. SACK and RACK know which
+/// segments have arrived: RACK has one in the network, and ssthresh is at least 2.
 #[test]
 fn a_timeout_halves_at_most_the_window() {
     for recovery in ["newreno", "sack", "rack"] {
@@ -178,8 +179,8 @@ fn a_timeout_halves_at_most_the_window() {
     }
 }
 
-/// Segment 23 is lost too, and recovery ends with 28 segments out that no cumulative ACK covers, 18 of which have arrived.
-/// RFC 5681 Eq. 4 would set cwnd to 14, above the 10.6 segments before the loss.
+/// Segment 23 is lost too. Recovery ends with 28 segments in flight without a cumulative ACK, of which 18
+/// have arrived. RFC 5681 Eq. 4 would set cwnd to 14, above the 10.6 segments before the loss.
 #[test]
 fn a_loss_after_a_long_recovery_halves_at_most_the_window() {
     let mut peer = in_long_recovery("newreno");
@@ -191,9 +192,10 @@ fn a_loss_after_a_long_recovery_halves_at_most_the_window() {
     assert!((peer.sender.window().cwnd - before / 2.0).abs() < 1e-3, "{:?}", peer.sender.window());
 }
 
-/// RFC 3168 §6.1.2: one reduction for a mark and a loss of one window of data. Of twenty segments the first is acknowledged
-/// with ECN-Echo, which leaves ten, and the second is lost: half of the nineteen that are out. DCTCP with alpha 0 leaves
-/// twenty and then as many. The next window is reduced again.
+/// RFC 3168 §6.1.2: a mark and a loss in one window of data cause one reduction. Of twenty segments, the
+/// first is acknowledged with ECN-Echo, which leaves a window of ten. The second is lost, which leaves half
+/// of the nineteen in flight. DCTCP with alpha 0 keeps twenty at the mark and then also halves the nineteen
+/// in flight. The next window of data can reduce the window again.
 #[test]
 fn a_mark_and_a_loss_of_one_window_reduce_it_once() {
     for recovery in ["newreno", "sack", "rack"] {
@@ -223,7 +225,7 @@ impl CongestionControl for Recorder {
     fn on_congestion(&mut self, _: &mut Window, _: Cause, _: &FlowView) {}
 }
 
-/// `tcp.grow_by_segments`: one ACK of two and a half segments is three to the law.
+/// `tcp.grow_by_segments`: the law sees one ACK of 2.5 segments as three ACKs.
 #[test]
 fn the_law_is_told_of_each_segment_that_an_ack_covers() {
     let seen = Recorder::default();

@@ -1,40 +1,41 @@
-//! Tail loss probes — RFC 8985 §7: where ACKs stay away, one segment asks for them before the retransmission timer
-//! expires.
+//! Tail loss probes — RFC 8985 §7: if no ACK arrives, one segment requests an ACK before the retransmission
+//! timer expires.
 //!
 //! | RFC 8985 | here |
 //! |---|---|
 //! | TLP.end_seq, TLP.is_retrans | `outstanding` |
-//! | TLP.max_ack_delay | [`TcpSpec::tlp_ack_delay`], or what [`TcpSpec::ack_delay`] says where ACKs are delayed |
+//! | TLP.max_ack_delay | [`TcpSpec::tlp_ack_delay`]; by default [`TcpSpec::ack_delay`] if ACKs are delayed, else zero |
 //! | PTO | [`pto`] |
 //!
 //! Deviations:
-//! - A probe that §7.3 would skip, for want of a round trip measured since the last one, is not scheduled. A PTO of one
-//!   second, without any (§7.2), never comes up: a handshake measures one, and a connection that was made before the run
-//!   is taken to know the round trip of an empty network.
-//! - [`TcpSpec::tlp_slack`] adds two clock ticks to every other PTO, as Linux does; RFC 8985 adds nothing.
+//! - If no round trip was measured since the last probe, §7.3 skips a probe; here it is not scheduled. The
+//!   PTO of one second for an unknown round trip (§7.2) never occurs: a handshake measures a round trip, and
+//!   a connection opened before the run knows the round trip of an empty network.
+//! - [`TcpSpec::tlp_slack`] adds two clock ticks to the PTO of several segments, as in Linux; RFC 8985 adds
+//!   nothing.
 
 use crate::specs::TcpSpec;
 use shortflow_units::Span;
 
-/// The probe that is out.
+/// A probe that has not been answered.
 #[derive(Debug, Clone, Copy)]
 struct Outstanding {
-    /// SND.NXT when it was sent.
+    /// SND.NXT when the probe was sent.
     end: u64,
-    /// It was data that had been sent before.
+    /// True if the probe repeats data.
     again: bool,
 }
 
-/// Content of an ACK that may answer a probe.
+/// Properties of an ACK that may answer a probe.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer {
     /// The cumulative acknowledgement.
     pub ack: u64,
-    /// End of a segment that arrived twice.
+    /// End of a segment that arrived twice (DSACK).
     pub duplicate: Option<u64>,
-    /// It acknowledges nothing new, and has no SACK block.
+    /// True if the ACK acknowledges no new data and has no SACK block.
     pub is_bare: bool,
-    /// It measures a round trip.
+    /// True if the ACK measures a round trip.
     pub measured: bool,
 }
 
@@ -42,7 +43,7 @@ pub struct Answer {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tlp {
     outstanding: Option<Outstanding>,
-    /// No round trip has been measured since the last probe.
+    /// True if no round trip was measured since the last probe.
     unmeasured: bool,
 }
 
@@ -57,17 +58,17 @@ impl Tlp {
         self.outstanding.is_some_and(|probe| probe.end == end)
     }
 
-    /// A probe was sent, of data that had been sent before or not.
+    /// Records a probe. `again` is true if it repeats data.
     pub fn on_sent(&mut self, snd_nxt: u64, again: bool) {
         *self = Tlp { outstanding: Some(Outstanding { end: snd_nxt, again }), unmeasured: true };
     }
 
-    /// §7.1: a recovery begins, which takes over.
+    /// §7.1: a recovery begins and repairs losses in place of the probe.
     pub fn on_recovery(&mut self) {
         self.outstanding = None;
     }
 
-    /// §7.4.2, TLP_process_ack: true if a probe has repaired a loss that nobody knew of.
+    /// §7.4.2, TLP_process_ack: true if the probe has repaired a loss that was not detected otherwise.
     pub fn on_ack(&mut self, answer: Answer) -> bool {
         self.unmeasured &= !answer.measured;
         let Some(Outstanding { end, again }) = self.outstanding.filter(|probe| answer.ack >= probe.end)
@@ -83,7 +84,7 @@ impl Tlp {
     }
 }
 
-/// §7.2, TLP_calc_PTO, of a sender that has measured `srtt`.
+/// §7.2, TLP_calc_PTO: probe timeout for a sender with smoothed round trip `srtt`.
 pub fn pto(srtt: Span, one_segment: bool, tcp: &TcpSpec) -> Span {
     let delayed = if tcp.ack_every > 1 { tcp.ack_delay } else { Span::ZERO };
     srtt.times(2) + if one_segment { tcp.tlp_ack_delay.unwrap_or(delayed) } else { tcp.tlp_slack }
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
     use crate::tcp::testing::tcp;
 
-    /// SRTT 300 us: 600 us, for one segment alone the longest delay of its ACK on top.
+    /// With SRTT 300 µs, a probe waits 600 µs. A single segment also waits for the longest delay of its ACK.
     #[test]
     fn a_probe_waits_for_two_round_trips_and_for_a_delayed_ack() {
         let us = Span::from_micros;
@@ -112,7 +113,7 @@ mod tests {
         Answer { ack, duplicate, is_bare, measured: false }
     }
 
-    /// For each answer: a probe is still out; the probe has repaired a loss.
+    /// For each answer: whether a probe is still outstanding, and whether the probe has repaired a loss.
     fn answers(again: bool, answers: &[Answer]) -> Vec<(bool, bool)> {
         let mut tlp = Tlp::default();
         tlp.on_sent(PROBED, again);
@@ -134,7 +135,7 @@ mod tests {
         assert_eq!(answers(false, &[below, at, beyond]), [(true, false), (false, false), (false, false)]);
     }
 
-    /// Cases 1 and 2: with DSACK and without, the original had arrived.
+    /// Cases 1 and 2: the original had arrived, with or without DSACK.
     #[test]
     fn a_probe_that_arrives_twice_has_repaired_nothing() {
         let at = answer(PROBED, None, false);

@@ -1,4 +1,4 @@
-//! Sending within the window: RFC 5681 §3.1 outside recovery, RFC 6675 §5 (C) within.
+//! Sending within the window: RFC 5681 §3.1 outside recovery, and RFC 6675 §5 (C) in recovery.
 
 use super::scoreboard::NextSegment;
 use super::sender::{Phase, Sender};
@@ -41,7 +41,7 @@ impl Sender {
         self.note_end(end, cx);
     }
 
-    /// RFC 6675 §5 (C): one segment for each that the pipe estimate leaves room for.
+    /// RFC 6675 §5 (C): sends a segment as long as the pipe estimate leaves room for one.
     fn transmit_by_pipe(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         let mss = cx.tcp.mss.get();
         let allowed = self.window_bytes(cx.tcp);
@@ -68,7 +68,7 @@ impl Sender {
             let (start, end) = match (choice, new_data) {
                 (NextSegment::Hole(start, end), _) => (start, self.resend_end(start, end, room, cx.tcp)),
                 (NextSegment::Rescue(start, end), _) => {
-                    let start = start.max(end.saturating_sub(segment)); // the last bytes, rule 4
+                    let start = start.max(end.saturating_sub(segment)); // the last bytes of the hole, rule 4
                     (start, self.resend_end(start, end, room, cx.tcp))
                 }
                 (NextSegment::New, Some(end)) => (self.stream.snd_max, end),
@@ -84,12 +84,12 @@ impl Sender {
         self.note_end(end, cx);
     }
 
-    /// End of a segment that resends from `start`, within a hole that ends at `hole`.
+    /// End of a retransmission from `start`, within a hole that ends at `hole`.
     fn resend_end(&self, start: u64, hole: u64, room: u64, tcp: &TcpSpec) -> u64 {
         self.segment_end(start, room, tcp).map_or(start, |end| end.min(hole))
     }
 
-    /// Resends the first unacknowledged segment regardless of the window; returns its end.
+    /// Resends the first unacknowledged segment even if the window is full. Returns its end.
     pub(super) fn retransmit_first(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) -> u64 {
         let hole = self.scoreboard.hole_from(self.stream.snd_una, self.stream.snd_max).1;
         let end = self.resend_end(self.stream.snd_una, hole, u64::MAX, cx.tcp);
@@ -97,9 +97,9 @@ impl Sender {
         end
     }
 
-    /// Bytes that count against the window. After a timeout, what was SACKed has left the network;
-    /// before fast retransmit it counts, or the first duplicates would send new data (no limited
-    /// transmit).
+    /// Bytes that count against the window. After a timeout, SACKed bytes have left the network and do not
+    /// count. Before fast retransmit they count; otherwise the first duplicates would release new data, which
+    /// is limited transmit and not modelled here.
     #[inline]
     pub(super) fn outstanding(&self) -> u64 {
         match self.phase {
@@ -120,16 +120,15 @@ impl Sender {
         self.stream.snd_una.saturating_add(self.receive_window)
     }
 
-    /// Payload of a whole segment, where `room` bytes of the window are free.
+    /// Payload of a full segment if `room` bytes of the window are free.
     #[inline]
     pub(super) fn segment_size(&self, room: u64, tcp: &TcpSpec) -> u64 {
         self.stream.law.segment_size(&self.stream.window, tcp.mss, Bytes::new(room)).get()
     }
 
-    /// End of the segment that begins at `seq`. `None` without data, or without room at the receiver, in
-    /// recovery too. A retransmission ends no later than the original: it carries
-    /// no new data.
-    #[inline(always)] // once more on every ACK to find that the window is full
+    /// End of the segment that begins at `seq`. `None` if there is no data, or if the receiver has no room,
+    /// in recovery too. A retransmission carries no new data, so it ends no later than the original.
+    #[inline(always)] // runs once more on every ACK, to find that the window is full
     pub(super) fn segment_end(&self, seq: u64, room: u64, tcp: &TcpSpec) -> Option<u64> {
         let message = self.stream.messages.of(seq)?;
         let full = message.end.min(seq.saturating_add(self.segment_size(room, tcp)));
@@ -152,7 +151,7 @@ impl Sender {
         self.send_bytes((start, end), start < self.stream.snd_max, cx, out);
     }
 
-    /// Sends bytes `start..end`, `again` or for the first time.
+    /// Sends bytes `start..end`; `again` is true for a retransmission.
     #[inline(always)]
     pub(super) fn send_bytes(
         &mut self,
@@ -184,8 +183,8 @@ impl Sender {
         self.card.on_sent(handover.departs);
     }
 
-    /// A segment leaves; its priority and telemetry.
-    #[inline(never)] // most transports have neither, nor RACK, and this is the path of every packet
+    /// Records that a segment leaves. Returns its priority and telemetry.
+    #[inline(never)] // most transports need none of this, and every packet passes here
     fn prepare(
         &mut self,
         (start, end): (u64, u64),
@@ -198,7 +197,7 @@ impl Sender {
         (priority, self.telemetry(Bytes::new(end - start), is_alone, EndpointContext { now, tcp }))
     }
 
-    /// RFC 3168 §6.1.5 keeps retransmissions out of ECN; DCTCP marks all data ECN-capable.
+    /// RFC 3168 §6.1.5 forbids ECN-capable retransmissions; DCTCP marks all data ECN-capable.
     #[inline]
     fn ecn_field(&self, again: bool) -> EcnField {
         match self.ecn {
@@ -214,7 +213,7 @@ mod tests {
     use crate::tcp::testing::{Bench, tcp};
     use shortflow_cc::TransportConfig;
 
-    /// FaST with 100 KB to send and alpha at a half, with or without probes.
+    /// FaST with 100 KB to send and alpha = 0.5, with or without probes.
     fn fast(recovery: &str, probes: &str) -> Bench {
         let settings = [("recovery", recovery), ("probes", probes), ("initial_alpha", "0.5"), ("g", "0")];
         Bench::of(&TransportConfig::with("fast", settings).unwrap(), tcp(), 100_000)
@@ -247,8 +246,8 @@ mod tests {
         assert_eq!(bench.ack(3467, true, &[]), [(3467, 410)], "0.28125 segments");
     }
 
-    /// A probe of half a segment is lost. Its retransmission, with whole segments, ends where it did;
-    /// new data follows.
+    /// A probe of half a segment is lost. Its retransmission ends where the probe ended, although segments
+    /// are now full. New data follows.
     #[test]
     fn what_is_sent_again_carries_no_new_data() {
         let mut bench = fast("sack", "3");
@@ -257,7 +256,7 @@ mod tests {
         assert_eq!(bench.ack(1460, false, &[]).first(), Some(&(1460, 1460)));
     }
 
-    /// A whole segment is lost and the window is half of one: it is resent in pieces, one at a time.
+    /// A full segment is lost while the window is half a segment. It is resent in pieces, one at a time.
     #[test]
     fn sack_repairs_a_whole_segment_with_smaller_ones() {
         let mut bench = fast("sack", "0");
@@ -272,7 +271,7 @@ mod tests {
         assert_eq!(bench.ack(2190, false, &[(2920, 10_220)]), [(2190, 730)]);
     }
 
-    /// NewReno inflates by the segments that it sends: 3 and then 4 of 730 bytes.
+    /// NewReno inflates the window by segments of their present size: 3 and then 4 of 730 bytes.
     #[test]
     fn newreno_counts_duplicates_in_present_segments() {
         let mut bench = fast("newreno", "0");

@@ -1,43 +1,43 @@
-//! Windows grow while they are used: the flag of Linux (tcp_cwnd_validate(), tcp_is_cwnd_limited(); RFC 2861). Deviation:
-//! unused windows do not decay.
+//! Use of the window: a window grows only while it is used (tcp_cwnd_validate() and tcp_is_cwnd_limited() of
+//! Linux; RFC 2861). Deviation: unused windows do not decay.
 
 use crate::specs::{Growth, TcpSpec};
 
-/// Why a sender sends no more for now.
+/// Reason why a sender stops for now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     /// The window is full.
     Window,
-    /// There is no more data, or the receiver has no room for it.
+    /// The data has ended, or the receiver has no room.
     Data,
-    /// The pacer holds it back.
+    /// The pacer holds the next segment.
     Pacer,
-    /// The host's card holds back the segment that begins here.
+    /// The host's card holds the segment that begins at this byte.
     Card(u64),
 }
 
-/// The share of the window that the last flight used.
+/// Use of the window by the last flight.
 #[derive(Debug)]
 pub(super) struct Usage {
-    /// The law or the card reads this.
+    /// True if the law or the card reads this state.
     pub is_kept: bool,
     pub is_limited: bool,
-    /// Most bytes that were out, if the window did not limit the sender.
+    /// Largest number of bytes in flight, if the window did not limit the sender.
     pub most: u64,
-    /// The flight ends before this byte.
+    /// First byte after the flight.
     until: u64,
-    /// Bytes sent when the sender stopped last.
+    /// `snd_max` when the sender last stopped.
     pub sent: u64,
 }
 
 impl Usage {
-    /// Usage of a new connection; `is_held` if its host has a small queue.
+    /// State of a new connection. `is_held` is true if its host has a small queue.
     pub fn new(is_held: bool, tcp: &TcpSpec) -> Usage {
         let is_limited = matches!(tcp.growth, None | Some(Growth::Always));
         Usage { is_kept: is_held || !is_limited, is_limited, most: 0, until: 0, sent: 0 }
     }
 
-    /// tcp_cwnd_validate()
+    /// Records a stop, as tcp_cwnd_validate() does.
     pub fn note(&mut self, is_limited: bool, (una, max): (u64, u64)) {
         let out = max - una;
         if is_limited || una >= self.until || (!self.is_limited && out > self.most) {
