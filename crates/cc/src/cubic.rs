@@ -135,7 +135,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
-        // // A flight above the window was sent before a mark of the same window of data. The mark has already been
+        // A flight above the window was sent before a mark of the same window of data. The mark has already been
         // stored.
         let is_new = cause != Cause::FastRetransmit || flow.flight_segments() <= window.cwnd;
         if is_new {

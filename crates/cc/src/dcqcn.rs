@@ -283,7 +283,7 @@ impl CongestionControl for Dcqcn {
             state.rate_due = Some(flow.now + state.params.rate_timer);
             state.rise();
         }
-        // // An increase due at the time of a cut comes first, because it was scheduled first.
+        // An increase due at the time of a cut comes first, because it was scheduled first.
         if state.cut_due.take_if(is_due).is_some() {
             if state.timer_stage > 0 {
                 state.target = state.current;
@@ -296,7 +296,8 @@ impl CongestionControl for Dcqcn {
     fn on_sent(&mut self, bytes: Bytes, now: Instant) {
         let state = &mut *self.0;
         if state.params.decrease_timer.is_some() {
-            return state.move_alpha(now); // α's timer may be short: catching up at each packet keeps the loop over its expirations short
+            // α's timer may be short. Catching up at each packet keeps the loop over its expirations short.
+            return state.move_alpha(now);
         }
         if state.rate_due.is_none() {
             return;

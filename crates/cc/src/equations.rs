@@ -46,7 +46,7 @@ fn alphas(text: &str, marked: &[u64]) -> Vec<f64> {
         law.on_ack(&mut window, &sample);
         law.alpha(Instant::ZERO).unwrap()
     };
-    // // The ACK of the last byte still belongs to its window; the next ACK closes the window.
+    // The ACK of the last byte still belongs to its window; the next ACK closes the window.
     one(0, false);
     let of_windows = marked.iter().zip(1..);
     of_windows.map(|(&marked, round)| (0..10).map(|n| one(round, n < marked)).last().unwrap()).collect()

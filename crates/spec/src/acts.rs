@@ -1,4 +1,4 @@
-//! [`Condition`]: when a key acts, as [`keys!`](crate::keys) declares it.
+//! [`Condition`]: the condition under which a key has an effect, as [`keys!`](crate::keys) declares it.
 //!
 //! ```text
 //! condition = choice { "||" choice }
@@ -6,14 +6,14 @@
 //! clause    = fact | key (">" | "==" | "!=") value
 //! ```
 //!
-//! A key is one of the same table or a whole path; a value may be such a key too. Rust's own parser reads a condition, as an
-//! expression that nothing evaluates.
+//! A key is the name of a key in the same table, or a whole path; a value may be such a key too. Rust's own parser
+//! reads the condition as an expression, which is never evaluated.
 
 use shortflow_units::{Bytes, Occupancy, Rate, Span};
 use std::fmt;
 use std::str::FromStr;
 
-/// What a condition may ask of a whole run, each with the words that follow "acts where".
+/// Facts about a whole run that conditions may use, each with the words that follow "acts where".
 pub const FACTS: &[(&str, &str)] = &[
     ("tcp_hosts", "flows run on TCP hosts"),
     ("timed_hosts", "flows run on TCP or RoCE hosts"),
@@ -43,22 +43,23 @@ pub const FACTS: &[(&str, &str)] = &[
     ("packets", "packets are simulated"),
 ];
 
-/// A condition as it is written.
+/// The text of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Condition(pub &'static str);
 
-/// A key that was set and cannot act, with the condition that would let it.
+/// A key that was set but has no effect, with the condition that is not met.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Idle {
-    /// Path, or words for a part of the scheme.
+    /// Path of the key, or words for a part of the scheme.
     pub key: String,
     /// The words that follow "acts where".
     pub acts_where: String,
 }
 
 impl Condition {
-    /// The part that does not hold, in words; `None` if the condition holds. `value` knows facts as `true` or `false`,
-    /// keys by their values; an unknown fact counts as holding, an absent key as empty. `path` makes whole paths of keys.
+    /// The unmet part of the condition, in words; `None` if the condition holds. `value` returns facts as `true` or
+    /// `false`, and keys by their values. An unknown fact counts as true, an absent key as empty. `path` makes whole
+    /// paths of keys.
     pub fn unmet(
         self,
         value: &dyn Fn(&str) -> Option<String>,
@@ -77,7 +78,7 @@ impl Condition {
         Some(unmet.join(" or "))
     }
 
-    /// Facts and keys that it asks for.
+    /// Names of the facts and keys in the condition.
     pub fn names(self) -> Vec<&'static str> {
         self.choices().flatten().map(|clause| clause.name).collect()
     }
@@ -87,7 +88,7 @@ impl Condition {
     }
 }
 
-/// In words, with the names of keys as they are written.
+/// The condition in words, with keys by their written names.
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let choice = |clauses: Vec<String>| clauses.join(" and ");
@@ -145,7 +146,7 @@ impl Clause {
     }
 }
 
-/// True if two texts are one value: 1000KB is 1MB.
+/// True if two texts have the same value, such as 1000KB and 1MB.
 fn is_same(one: &str, other: &str) -> bool {
     fn as_one<T: FromStr + PartialEq>(one: &str, other: &str) -> bool {
         one.parse::<T>().is_ok_and(|one| other.parse::<T>().is_ok_and(|other| one == other))
@@ -154,7 +155,7 @@ fn is_same(one: &str, other: &str) -> bool {
     one == other || kinds.iter().any(|is_same| is_same(one, other))
 }
 
-/// The number that a quantity begins with.
+/// The number at the beginning of a quantity.
 fn leading_number(text: &str) -> f64 {
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     text[..end].parse().unwrap_or(f64::INFINITY)
@@ -178,7 +179,7 @@ mod tests {
         Condition(condition).unmet(&value, &|key| format!("tcp.{key}"))
     }
 
-    /// The values are equal, whatever their units.
+    /// Values are compared across units.
     #[test]
     fn values_are_compared_and_not_their_texts() {
         let pairs = [("1000KB", "1MB"), ("1000us", "1ms"), ("0.10", "0.1"), ("1000Mbps", "1Gbps")];

@@ -1,4 +1,4 @@
-//! [`check`]: checks the values of a table against their keys, one by one, before a scenario exists.
+//! [`check`]: checks each value of a table against its key, without reading a scenario.
 
 use crate::document::{join, not_a_table, quoted};
 use crate::error::ConfigError;
@@ -8,13 +8,13 @@ use crate::hint::unknown_key;
 use crate::shape::{Kinds, ParamInfo, Shape};
 use toml::{Table, Value};
 
-/// Errors of the table at `path` against these keys, and of all tables in its values.
-/// It may have `others` too, which are not looked at. A `"$name"`, and arithmetic over such names, may stand for any value.
+/// Errors of the table at `path` against these keys, and of all tables in its values. The table may also have the
+/// keys `others`, which are not checked. A `"$name"`, or arithmetic over such names, may stand for any value.
 pub fn check(path: &str, keys: &[ParamInfo], others: &[&str], table: &Table) -> Vec<ConfigError> {
     let known: Vec<&str> = keys.iter().map(|key| key.name).chain(others.iter().copied()).collect();
     let unknown = table.keys().filter(|key| !known.contains(&key.as_str()));
     let mut errors: Vec<_> = unknown.map(|key| unknown_key(key, &known, |key| join(path, key))).collect();
-    // A misspelt key is a better complaint than the missing right one.
+    // With an unknown key, missing keys are not reported: the unknown key is probably a misspelling of one of them.
     let is_misspelt = !errors.is_empty();
     for key in keys {
         let at = join(path, key.name);
@@ -29,7 +29,7 @@ pub fn check(path: &str, keys: &[ParamInfo], others: &[&str], table: &Table) -> 
     errors
 }
 
-/// Errors of the value at `at` of a key.
+/// Errors of the value at the path `at` against its key.
 pub fn check_value(at: &str, key: &ParamInfo, value: &Value) -> Vec<ConfigError> {
     let is_parameter = value.as_str().is_some_and(is_expression);
     match &key.shape {

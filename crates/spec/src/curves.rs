@@ -1,11 +1,11 @@
-//! [`RateCurves`]: RED's curve of ports by the rate of their link.
+//! [`RateCurves`]: RED's marking curves by link rate.
 
 use crate::{Format, Shape, Text, Value};
 use shortflow_units::{Bytes, Occupancy, Rate};
 use std::fmt;
 use std::sync::Arc;
 
-/// Marking probability over the backlog: none below `min`, rising to `max_p` at `max`.
+/// Marking probability over the backlog: zero below `min`, rising linearly to `max_p` at `max`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Curve {
     /// Minimum threshold, above zero.
@@ -16,12 +16,12 @@ pub struct Curve {
     pub max_p: f64,
 }
 
-/// Curves by rising rate.
+/// Curves, sorted by rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RateCurves(Arc<[(Rate, Curve)]>);
 
 impl RateCurves {
-    /// The curve of a link of this rate, if there is one.
+    /// Curve for links of this rate, if there is one.
     pub fn of(&self, rate: Rate) -> Option<Curve> {
         self.0.iter().find(|(known, _)| *known == rate).map(|(_, curve)| *curve)
     }
@@ -53,7 +53,7 @@ impl Format for Curves {
     }
 }
 
-/// `25Gbps 100KB 400KB 0.2`
+/// Reads one curve, such as `25Gbps 100KB 400KB 0.2`.
 fn curve(text: &str) -> Option<(Rate, Curve)> {
     let [rate, min, max, max_p] = text.split_whitespace().collect::<Vec<_>>()[..] else { return None };
     let (min, max) = (min.parse().ok()?, max.parse().ok()?);

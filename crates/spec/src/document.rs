@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use toml::de::DeTable;
 use toml::{Table, Value};
 
-/// Reads a file that the scenario names: its text, or why it cannot be read.
+/// Reads a file that the scenario names; returns the text, or the reason why the file cannot be read.
 pub type Files<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
 
 /// A scenario file, ready to be read key by key.
@@ -59,7 +59,7 @@ impl<'a> Document<'a> {
         Ok(document)
     }
 
-    /// A document of values by path, each with its source; later ones win.
+    /// A document of values by path, each with its source; later values win.
     pub fn of_values<'v>(
         values: impl IntoIterator<Item = (&'v str, &'v str, Source)>,
     ) -> Result<Document<'static>, ConfigError> {
@@ -83,7 +83,7 @@ impl<'a> Document<'a> {
         replaced.map_or(Source::Scenario, |(_, source)| source.clone())
     }
 
-    /// Rest of a key below `path` that the user has set.
+    /// Rest, after `path`, of a key below `path` that the user has set.
     pub(crate) fn set_below(&self, path: &str) -> Option<&str> {
         let of_set = self.replaced.iter().filter(|(_, source)| matches!(source, Source::Set | Source::Name));
         of_set.filter_map(|(at, _)| at.strip_prefix(path)).find(|rest| rest.starts_with('.'))
@@ -99,7 +99,7 @@ impl<'a> Document<'a> {
         self.resolved.borrow().clone()
     }
 
-    /// Facts that readers found, for conditions of keys.
+    /// Facts that readers have recorded, for the conditions of keys.
     pub fn facts(&self) -> Vec<(&'static str, bool)> {
         self.facts.borrow().clone()
     }
@@ -131,8 +131,8 @@ impl<'a> Document<'a> {
         Ok(())
     }
 
-    /// A bare `--set` name that is neither a parameter nor a key. If some table has a key or a table of
-    /// that name, its path is the best hint.
+    /// Error for a `--set` name without a dot that is neither a parameter nor a key. If a table has a key or a table
+    /// of this name, the hint is its path.
     fn unknown_name(&self, name: &str, parameters: &Table, plain_keys: &[&str]) -> ConfigError {
         let mut known: Vec<&str> = parameters.keys().map(String::as_str).collect();
         known.extend(plain_keys);
@@ -157,12 +157,12 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Settings that the user gave.
+/// Settings of the user, each with its source.
 pub fn of_user(settings: &[(String, String)]) -> impl Iterator<Item = (&str, &str, Source)> {
     settings.iter().map(|(key, value)| (key.as_str(), value.as_str(), Source::Set))
 }
 
-/// The values in `text`, the file called `name`.
+/// Parses the values in `text`, the content of the file called `name`.
 pub fn parse(text: &str, name: &str) -> Result<Table, ConfigError> {
     text.parse().map_err(|_| {
         let (_, errors) = DeTable::parse_recoverable(text);
@@ -173,7 +173,7 @@ pub fn parse(text: &str, name: &str) -> Result<Table, ConfigError> {
     })
 }
 
-/// For documents that name no files.
+/// Reader of files for documents that name none.
 pub(crate) fn no_files(_: &str) -> Result<String, String> {
     Err("no such file".to_owned())
 }
@@ -184,7 +184,7 @@ fn take_parameters(root: &mut Table, plain_keys: &[&str]) -> Result<Table, Confi
         Some(Value::Table(parameters)) => parameters,
         Some(other) => return Err(not_a_table("parameters", &other)),
     };
-    // `--set` names keys and parameters alike.
+    // A name must not be both a key and a parameter, because `--set` addresses both by name.
     match parameters.keys().find(|name| !is_name(name) || plain_keys.contains(&name.as_str())) {
         None => Ok(parameters),
         Some(name) => Err(ConfigError::Value {
@@ -197,13 +197,13 @@ fn take_parameters(root: &mut Table, plain_keys: &[&str]) -> Result<Table, Confi
     }
 }
 
-/// A parameter that the file declares and never uses is a mistake. Asked of the file as written:
-/// `--set` may replace the only use.
+/// Fails if the file declares a parameter that it never uses. This is checked before `--set`, which may replace the
+/// only use.
 fn check_use(parameters: &Table, root: &Value) -> Result<(), ConfigError> {
     match parameters.keys().find(|name| !mentions(root, name)) {
         None => Ok(()),
         Some(name) => {
-            // A value that names none of them is misspelt, and says more.
+            // A value with an unknown parameter is probably the misspelt use, so its error comes first.
             Substitution { parameters, replaced: &mut Vec::new() }.visit("", &mut root.clone())?;
             let reason = format!("declared, but no value is \"${name}\"");
             Err(ConfigError::Impossible { key: format!("parameters.{name}"), reason })
@@ -251,18 +251,18 @@ impl Substitution<'_> {
     }
 }
 
-/// The value that `--set KEY=text` gives: TOML if it is that, otherwise the text itself.
+/// Value of `--set KEY=text`: TOML if the text parses as TOML, otherwise the text itself.
 pub(crate) fn value_of(text: &str) -> Value {
     let number = || text.trim().parse::<f64>().ok().map(Value::Float);
     text.trim().parse().ok().or_else(number).unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-/// A value as the resolved list shows it: text without quotes.
+/// A value as the list of resolved settings shows it, without quotes.
 pub(crate) fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A value as an error quotes it.
+/// A value as errors show it.
 pub(crate) fn quoted(value: &Value) -> String {
     match value {
         Value::String(text) => format!("{text:?}"),
@@ -275,8 +275,8 @@ pub(crate) fn not_a_table(key: &str, value: &Value) -> ConfigError {
     ConfigError::Value { key: key.to_owned(), value: quoted(value), expected: "a table of keys".to_owned() }
 }
 
-/// Puts `value` where `steps` lead from `target`, which is at the path `at`. Numbers count entries of
-/// arrays from 1, as in `traffic.1.load`; tables that are not there yet are made.
+/// Stores `value` where `steps` lead from `target`, which is at the path `at`. Numbers count the entries of arrays
+/// from 1, as in `traffic.1.load`. Missing tables are created.
 fn put(target: &mut Value, steps: &[&str], value: Value, at: &str) -> Result<(), ConfigError> {
     let Some((step, rest)) = steps.split_first() else {
         *target = value;
@@ -295,7 +295,7 @@ pub(crate) fn covers(outer: &str, inner: &str) -> bool {
     inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The path of `key` inside the table at `path`; the top has no path.
+/// Path of `key` in the table at `path`; the path of the top level is empty.
 pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
@@ -330,7 +330,8 @@ fn syntax_error(text: &str, file: &str, error: &toml::de::Error) -> RowError {
     let before = text.get(..span.start).unwrap_or_default();
     let line = before.matches('\n').count() as u64 + 1;
     let mut reason = error.message().lines().collect::<Vec<_>>().join(", ");
-    // The key whose value is wrong; a mistake at the beginning of a line may be one of the line before.
+    // The key whose value is wrong. At the beginning of a line, the mistake may belong to the previous line, so no
+    // key is named.
     let so_far = before.lines().next_back().filter(|_| !before.ends_with('\n'));
     let of_value = so_far.and_then(|so_far| so_far.split_once('=')).map(|(key, _)| key.trim());
     if let Some(key) = of_value.or_else(|| text.get(span).filter(|_| reason == "duplicate key")) {

@@ -1,8 +1,8 @@
-//! [`ConfigError`]: an error of the input, in a line that a user can act on.
+//! [`ConfigError`]: an error in the input, with a message that a user can act on.
 
 use std::fmt;
 
-/// Wrong input. The text of each variant is complete: key, value, expectation, nearest known name.
+/// An error in the input. Each message is complete: key, value, expected values, nearest known name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// A key, parameter or path that does not exist.
@@ -15,7 +15,7 @@ pub enum ConfigError {
         /// The nearest known name, or all of them.
         hint: String,
     },
-    /// A required key that is not there.
+    /// A required key that is missing.
     #[error("{key}: missing; expected {expected}")]
     Missing {
         /// Path of the key.
@@ -23,7 +23,7 @@ pub enum ConfigError {
         /// Accepted values.
         expected: String,
     },
-    /// A value of the wrong type, without its unit, out of range or not in a list.
+    /// A value of the wrong type, without a unit, out of range, or not in a list.
     #[error("{key}: {value} is not {expected}")]
     Value {
         /// Path of the key.
@@ -33,7 +33,7 @@ pub enum ConfigError {
         /// Accepted values.
         expected: String,
     },
-    /// A value that is fine alone and impossible together with others.
+    /// A valid value that contradicts other values.
     #[error("{key}: {reason}")]
     Impossible {
         /// Path of the key.
@@ -41,13 +41,13 @@ pub enum ConfigError {
         /// The contradiction.
         reason: String,
     },
-    /// A file that cannot be read or is not TOML or CSV.
+    /// A file that cannot be read, or that is not valid TOML or CSV.
     #[error("{}", RowError::join(.0))]
     File(Vec<RowError>),
 }
 
 impl ConfigError {
-    /// The path of the key that it is about.
+    /// Path of the key with the error.
     pub fn key(&self) -> Option<&str> {
         match self {
             ConfigError::Unknown { key, .. }
@@ -58,16 +58,16 @@ impl ConfigError {
         }
     }
 
-    /// The lines that it is about.
+    /// Lines of the file with errors.
     pub fn rows(&self) -> &[RowError] {
         if let ConfigError::File(rows) = self { rows } else { &[] }
     }
 }
 
-/// A line of a file, and its error.
+/// A line of a file, with its error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowError {
-    /// The file; empty without a file.
+    /// Name of the file; empty without a file.
     pub file: String,
     /// Line, from 1; 0 for the file as a whole.
     pub line: u64,
@@ -76,10 +76,10 @@ pub struct RowError {
 }
 
 impl RowError {
-    /// Number of rows shown in full; the rest is counted.
+    /// Largest number of shown lines; further lines are only counted.
     const SHOWN: usize = 20;
 
-    /// Rows with one reason, but for numbers, that are shown one by one.
+    /// Largest number of rows whose reasons differ only in numbers and that are shown one by one.
     const ALIKE: usize = 3;
 
     fn join(rows: &[RowError]) -> String {

@@ -1,4 +1,4 @@
-//! Arithmetic over parameters: `"$total / $servers"` stands for a value wherever `"$servers"` may.
+//! Arithmetic over parameters: `"$total / $servers"` may stand wherever `"$servers"` may.
 //!
 //! ```text
 //! sum     = product { ("+" | "-") product }
@@ -6,36 +6,37 @@
 //! operand = "$" name | number [unit] | "(" sum ")" | "-" operand
 //! ```
 //!
-//! Numbers are exact fractions in base units (ps, bits, packets), so that the order of operations does not matter. Units are
-//! checked: times and sizes add to their like, a size over a time is a rate.
+//! Numbers are exact fractions in base units (ps, bits, packets), so the order of operations does not change the
+//! result. Units are checked: times add to times and sizes to sizes, and a size divided by a time is a rate.
 
 use crate::hint::hint;
 use shortflow_units::{Bytes, Occupancy, Rate, Span};
 use std::ops::Range;
 use toml::{Table, Value};
 
-/// Text is an expression if it begins like one and a parameter's name is in it. Titles may name a price.
+/// True if `text` begins like an expression and contains the name of a parameter. A title such as "$5 switches" is
+/// not an expression.
 pub(crate) fn is_expression(text: &str) -> bool {
     text.trim_start().starts_with(|c: char| "$(-".contains(c) || c.is_ascii_digit())
         && names(text).next().is_some()
 }
 
-/// The parameter that `text` is the name of.
+/// Name of the parameter, if `text` is only `$` and a name.
 pub(crate) fn referred(text: &str) -> Option<&str> {
     text.strip_prefix('$').filter(|name| is_name(name))
 }
 
-/// True if `text` can be the name of a parameter.
+/// True if `text` is a valid name of a parameter.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && name_length(text) == text.len()
 }
 
-/// The names of parameters in `text`.
+/// Names of the parameters in `text`.
 pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split('$').skip(1).map(|after| &after[..name_length(after)]).filter(|name| !name.is_empty())
 }
 
-/// The length of the parameter's name that `text` begins with: letters, digits and `_`, a letter first.
+/// Length of the parameter's name at the beginning of `text`: letters, digits and `_`, with a letter first.
 fn name_length(text: &str) -> usize {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     match text.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -44,7 +45,7 @@ fn name_length(text: &str) -> usize {
     }
 }
 
-/// The value of an expression, and the unit to which it was rounded, if it was.
+/// Evaluates an expression. Also returns the unit to which the value was rounded, if it was.
 pub(crate) fn evaluate(text: &str, parameters: &Table) -> Result<(Value, Option<&'static str>), String> {
     if let Some(name) = referred(text) {
         return Ok((lookup(name, parameters)?.clone(), None));
@@ -62,7 +63,7 @@ fn lookup<'t>(name: &str, parameters: &'t Table) -> Result<&'t Value, String> {
     parameters.get(name).ok_or_else(|| format!("there is no parameter {name:?}; {}", hint(name, &known())))
 }
 
-/// Parentheses and signs may nest this deep.
+/// Largest nesting depth of parentheses and signs.
 const DEPTH: u32 = 64;
 
 struct Parser<'t> {
@@ -79,14 +80,14 @@ impl Parser<'_> {
         self.text[self.at..].chars().next()
     }
 
-    /// Takes one of `operators` if it is next.
+    /// Consumes the next character if it is one of `operators`.
     fn operator(&mut self, operators: [char; 2]) -> Option<char> {
         let found = self.peek().filter(|next| operators.contains(next))?;
         self.at += found.len_utf8();
         Some(found)
     }
 
-    /// Takes the next `length` bytes.
+    /// Consumes the next `length` bytes.
     fn take(&mut self, length: usize) -> Range<usize> {
         self.at += length;
         self.at - length..self.at
@@ -182,7 +183,7 @@ fn too_large() -> String {
 }
 
 impl Unit {
-    /// The name of the kind of quantity in messages.
+    /// Name of the kind of quantity, for messages.
     fn name(self) -> &'static str {
         match self {
             NUMBER => "a number",
@@ -205,7 +206,7 @@ impl Amount {
         Amount { over: over / divisor, under: under / divisor, unit }
     }
 
-    /// The amount that a parameter's value stands for.
+    /// Amount of a parameter's value.
     fn of(value: &Value) -> Result<Amount, String> {
         match value {
             Value::Integer(number) => Ok(Amount::new((*number).into(), 1, NUMBER)),
@@ -218,7 +219,7 @@ impl Amount {
         }
     }
 
-    /// A number with or without a unit.
+    /// Reads a number with or without a unit.
     fn parse(text: &str) -> Result<Amount, String> {
         if let Ok(time) = text.parse::<Span>() {
             return Ok(Amount::new(time.as_ps().into(), 1, TIME));
@@ -277,7 +278,7 @@ impl Amount {
         Ok(Amount { over: self.under * self.over.signum(), under: self.over.abs(), unit })
     }
 
-    /// The value as a scenario writes it, and the unit to which it was rounded, if it was.
+    /// The amount as a value of a scenario, and the unit to which it was rounded, if it was.
     fn value(self) -> Result<(Value, Option<&'static str>), String> {
         let Amount { over, under, unit } = self;
         let whole = |over: Option<i128>, under: Option<i128>, base| {

@@ -8,28 +8,27 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use toml::Value;
 
-/// Text form of a key's value. Inclusive ranges of whole numbers, real numbers, times and
-/// sizes are formats too.
+/// The form of a key's value. Inclusive ranges of whole numbers, real numbers, times and sizes are formats too.
 pub trait Format {
     /// Type of the value.
     type Value;
-    /// The value, if `value` has this format.
+    /// Reads `value`; `None` if it does not have this format.
     fn read(&self, value: &Value) -> Option<Self::Value>;
     /// Shape of accepted values.
     fn shape(&self) -> Shape;
 }
 
-/// Any time that a run may contain, zero included.
+/// Any duration within a run, zero included.
 pub const ANY_TIME: RangeInclusive<Span> = Span::ZERO..=LONGEST;
-/// A time that passes.
+/// A duration above zero.
 pub const POSITIVE_TIME: RangeInclusive<Span> = Span::from_ps(1)..=LONGEST;
-/// Between a byte and a petabyte.
+/// A size from one byte to one petabyte.
 pub const ANY_SIZE: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1_000_000_000_000_000);
-/// A rate.
+/// A rate above zero.
 pub const RATE: Quantity<Rate> = Quantity(PhantomData);
-/// Queue size.
+/// A queue size in packets or bytes, or unlimited.
 pub const OCCUPANCY: Quantity<Occupancy> = Quantity(PhantomData);
-/// Duration and drain together stay within the 20 hours of the event queue's clock.
+/// Longest accepted time: `duration` and `drain` together stay within the 20 hours of the event queue's clock.
 const LONGEST: Span = Span::from_millis(30_000_000);
 
 macro_rules! whole_number {
@@ -71,7 +70,7 @@ impl Format for RangeInclusive<f64> {
     }
 }
 
-/// A number above zero and not above this one.
+/// A number above zero, up to and including this limit.
 pub struct Positive(pub f64);
 
 impl Format for Positive {
@@ -84,7 +83,7 @@ impl Format for Positive {
     }
 }
 
-/// A type of the units crate that is read from text.
+/// A type of the units crate that has a text form.
 pub trait Measured: FromStr<Err = UnitError> {
     /// Unit of the quantity.
     const UNIT: Unit;

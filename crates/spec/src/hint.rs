@@ -1,4 +1,4 @@
-//! Hints for unknown names, and counts in words.
+//! Hints for unknown names, and counts with nouns.
 
 use crate::error::ConfigError;
 use std::cmp::Reverse;
@@ -19,15 +19,15 @@ pub fn hint(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// Keys with their earlier names.
+/// Earlier names of keys, with their present names.
 const RENAMED: [(&str, &str); 1] = [("gaps", "interarrival")];
 
-/// The present name of a key that had another one.
+/// Present name of a renamed key.
 pub(crate) fn renamed(key: &str) -> Option<&'static str> {
     RENAMED.iter().find(|(earlier, _)| *earlier == key).map(|(_, name)| *name)
 }
 
-/// The error for a `key` that is not `known`; `path` makes whole paths of keys.
+/// Error for a `key` that is not `known`; `path` makes whole paths of keys.
 pub(crate) fn unknown_key(key: &str, known: &[&str], path: impl Fn(&str) -> String) -> ConfigError {
     let hint = match renamed(key).filter(|name| known.contains(name)).or_else(|| nearest(key, known)) {
         Some(candidate) => format!("did you mean {:?}?", path(candidate)),
@@ -36,19 +36,19 @@ pub(crate) fn unknown_key(key: &str, known: &[&str], path: impl Fn(&str) -> Stri
     ConfigError::Unknown { key: path(key), what: "key", hint }
 }
 
-/// Names that are less alike (Jaro and Winkler) have nothing to do with one another.
+/// Smallest Jaro–Winkler similarity at which one name may mean another.
 const ALIKE: f64 = 0.7;
 /// Largest number of suggested names.
 const SUGGESTED: usize = 3;
 
-/// The one of `known` that is meant by `name`, most likely, if any is near.
+/// The name in `known` that `name` most likely means, if any is similar.
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     meant(name, known).first().copied()
 }
 
-/// Names in `known` that `name` may mean. In this order: a misspelling, with one edit per three letters (a swap of two
-/// letters is one edit); a name whose words are in `name` (`cubic` in `tcp-cubic`); names of which it is a word (`p99` of
-/// `p99_short_s`); the most similar name.
+/// Names in `known` that `name` may mean, by the first rule that finds any: a misspelling, with one edit per three
+/// letters (a swap of two letters is one edit); a name whose words are all in `name` (`cubic` in `tcp-cubic`); names
+/// that contain all words of `name` (`p99` in `p99_short_s`); the most similar name.
 pub fn meant<'k>(name: &str, known: &[&'k str]) -> Vec<&'k str> {
     let name = &name.to_lowercase();
     let letters = |text: &str| text.chars().count();
@@ -62,7 +62,7 @@ pub fn meant<'k>(name: &str, known: &[&'k str]) -> Vec<&'k str> {
 
     let misspelt = || {
         let near = each().filter(|each| edits(each) <= letters(name) / 3);
-        // Ends are mistyped more often than beginnings.
+        // With equal edits, a name with the same beginning is likelier: ends are mistyped more often.
         let alike = |each: &str| name.chars().zip(each.chars()).take_while(|(a, b)| a == b).count();
         some(near.min_by_key(|each| (edits(each), Reverse(alike(each)))))
     };

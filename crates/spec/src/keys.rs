@@ -1,14 +1,14 @@
-//! [`keys!`] and [`words!`]: one declaration per table, and one per list of words.
+//! [`keys!`] and [`words!`]: one declaration per table of keys, and one per list of words.
 
 use crate::document::{Document, no_files};
 use crate::error::ConfigError;
 use crate::reader::Reader;
 
-/// Declares a struct that is read from a table. Each field has a doc line, which users see, then
-/// `= required`, `= optional` (the field is an `Option`) or `= "default"` in the notation of
-/// `--set`, then its format, then the condition under which the key acts, if it does not always:
-/// `acts: ack_every > 1` (see [`Condition`](crate::Condition)). Pairs that must be in order follow as `in order { low <= high; }`. Where every key has
-/// a default, so has the struct.
+/// Declares a struct that is read from a table. Each field has a doc line, which users see; then `= required`, `=
+/// optional` (the field is an `Option`) or `= "default"` in the notation of `--set`; then its format; then, for a key
+/// that does not always act, the condition under which it acts: `acts: ack_every > 1` (see
+/// [`Condition`](crate::Condition)). Pairs of keys whose values must be in order follow as `in order { low <= high;
+/// }`. If every key has a default, the struct has one too.
 #[macro_export]
 macro_rules! keys {
     (@struct $(#[$attribute:meta])* $vis:vis struct $name:ident {
@@ -19,8 +19,8 @@ macro_rules! keys {
         $vis struct $name { $($(#[doc = $doc])+ $fvis $field: $type,)* }
 
         impl $name {
-            /// Reads the keys; the caller checks for unknown ones.
-            #[allow(unused_variables)] // `reader`, where there is no key
+            /// Reads the keys; the caller checks for unknown keys.
+            #[allow(unused_variables)] // `reader`, in a table without keys
             pub(crate) fn read(reader: &$crate::Reader) -> Result<Self, $crate::ConfigError> {
                 let read = $name { $($field: $crate::__read!(reader, $default, $field, $format)
                     .map_err(|error| $crate::Format::shape(&$format).explain(error, concat!($($doc),+)))?,)* };
@@ -31,7 +31,7 @@ macro_rules! keys {
                 Ok(read)
             }
 
-            /// The keys as users meet them.
+            /// The keys as users see them.
             pub(crate) fn parameters() -> Vec<$crate::ParamInfo> {
                 vec![$($crate::ParamInfo::new(
                     stringify!($field),
@@ -79,7 +79,7 @@ macro_rules! __read {
     };
 }
 
-/// A default as lists show it; for [`keys!`].
+/// The default as lists show it; for [`keys!`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __default {
@@ -94,7 +94,7 @@ macro_rules! __default {
     };
 }
 
-/// Reads `text` with `read`, without settings and files.
+/// Reads the TOML `text` with `read`, without settings and files.
 pub fn read_toml<T>(
     text: &str,
     read: impl FnOnce(Reader) -> Result<T, ConfigError>,
@@ -103,12 +103,12 @@ pub fn read_toml<T>(
     read(Reader::new(&document))
 }
 
-/// Values of an empty table. Panics if a default is invalid.
+/// The defaults: the values of an empty table. Panics if a default is invalid.
 pub fn defaults<T>(read: fn(&Reader) -> Result<T, ConfigError>) -> T {
     read_toml("", |reader| read(&reader)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Declares an enum whose variants have names that users type.
+/// Declares an enum of words that users type.
 #[macro_export]
 macro_rules! words {
     ($(#[$doc:meta])* pub enum $name:ident { $($(#[doc = $vdoc:literal])* $variant:ident = $word:literal,)+ }) => {
@@ -117,11 +117,11 @@ macro_rules! words {
         pub enum $name { $($(#[doc = $vdoc])* $variant,)+ }
 
         impl $name {
-            /// The words that users type.
+            /// The format of these words.
             pub const WORDS: $crate::OneOf<'static, $name> =
                 $crate::OneOf(&[$(($word, $name::$variant)),+]);
 
-            /// The word for it.
+            /// The word of this variant.
             pub fn word(self) -> &'static str {
                 match self { $($name::$variant => $word,)+ }
             }

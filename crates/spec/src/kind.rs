@@ -5,7 +5,7 @@ use crate::format::OneOf;
 use crate::reader::Reader;
 use crate::shape::{Entry, ParamInfo};
 
-/// A possible `kind`, and its reader.
+/// A `kind` of a registry, and its reader.
 pub struct Kind<F> {
     /// Name that users type.
     pub name: &'static str,
@@ -13,9 +13,9 @@ pub struct Kind<F> {
     pub summary: &'static str,
     /// Paper or RFC; may be empty.
     pub source: &'static str,
-    /// Its keys.
+    /// Keys of this kind.
     pub parameters: fn() -> Vec<ParamInfo>,
-    /// Reads it from its table.
+    /// Reads this kind from its table.
     pub read: F,
 }
 

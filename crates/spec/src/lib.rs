@@ -1,7 +1,7 @@
-//! One declaration per key: [`keys!`] gives the struct, its reader, its defaults and its description, so that
-//! accepted input, errors, lists and the JSON Schema cannot differ.
+//! One declaration per key: [`keys!`] generates the struct, its reader, its defaults and its description. So accepted
+//! input, errors, lists and the JSON Schema cannot differ.
 //!
-//! A [`Document`] is what was written, with `--set` and parameters applied; a [`Reader`] is one of its tables; a
+//! A [`Document`] is a scenario file with `--set` and parameters applied. A [`Reader`] reads one of its tables. A
 //! [`Format`] reads one value and has a [`Shape`], from which the words of errors and the schema follow.
 
 mod acts;

@@ -1,12 +1,13 @@
-//! [`located`]: errors about keys, with the lines of the file where these are.
+//! [`located`]: adds file and line to errors about keys.
 
 use crate::document::covers;
 use crate::error::{ConfigError, RowError};
 use crate::expression::referred;
 use toml::de::{DeTable, DeValue};
 
-/// Errors about keys of the TOML `text` with file and line, in the order of the lines, those about parameters last: another
-/// error may be their cause. Keys that `settings` give have neither, nor have any where `file` is empty.
+/// Adds file and line to errors about keys of the TOML `text`, and sorts them by line. Errors about parameters come
+/// last, because another error may be their cause. Errors about keys from `settings` get no file and no line, and if
+/// `file` is empty no error gets a file.
 pub fn located(errors: &[ConfigError], file: &str, text: &str, settings: &[(String, String)]) -> ConfigError {
     let root = DeTable::parse(text).map(|root| root.into_inner()).unwrap_or_default();
     let is_set = |key: &str| {
@@ -32,7 +33,8 @@ pub fn located(errors: &[ConfigError], file: &str, text: &str, settings: &[(Stri
     ConfigError::File(rows)
 }
 
-/// Position of the key at `path`, or of the innermost table around it; and the parameter of its value.
+/// Position of the key at `path`, or of the innermost table around it, and the parameter that the key's value refers
+/// to.
 fn find<'t>(root: &'t DeTable, path: &str) -> (Option<usize>, Option<&'t str>) {
     let (mut at, mut value) = (None, None);
     for step in path.split('.') {

@@ -9,18 +9,18 @@ use crate::setting::{Setting, Source};
 use crate::shape::{ParamInfo, Shape};
 use toml::{Table, Value};
 
-/// A table of a document. Every value read is remembered with its source.
+/// Reader of one table of a document. Remembers every value that it reads, with the source.
 #[derive(Clone)]
 pub struct Reader<'d> {
     document: &'d Document<'d>,
     table: Option<&'d Table>,
-    /// Tables with defaults for missing keys, the nearest last.
+    /// Tables whose values stand in for missing keys; later tables come first.
     under: Vec<&'d Table>,
     path: String,
 }
 
 impl<'d> Reader<'d> {
-    /// The keys outside any table.
+    /// Reader of the keys outside any table.
     pub fn new(document: &'d Document<'d>) -> Reader<'d> {
         Reader { document, table: document.root.as_table(), under: Vec::new(), path: String::new() }
     }
@@ -34,12 +34,12 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// The value of a key that must be there.
+    /// Value of a required key.
     pub fn required<F: Format>(&self, key: &str, format: &F) -> Result<F::Value, ConfigError> {
         self.optional(key, format)?.ok_or_else(|| self.missing(key, &format.shape()))
     }
 
-    /// The value of a key, or `default` in the notation of `--set`.
+    /// Value of a key, or `default` in the notation of `--set`.
     pub fn or<F: Format>(&self, key: &str, default: &str, format: &F) -> Result<F::Value, ConfigError> {
         match self.get(key) {
             Some(value) => self.read(key, value, self.document.source(&self.path(key)), format),
@@ -47,13 +47,13 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// The value of a key that may be absent.
+    /// Value of an optional key.
     pub fn optional<F: Format>(&self, key: &str, format: &F) -> Result<Option<F::Value>, ConfigError> {
         let source = || self.document.source(&self.path(key));
         self.get(key).map(|value| self.read(key, value, source(), format)).transpose()
     }
 
-    /// Remembers the default of an absent key where it depends on other keys.
+    /// Records the default of an absent key, if the default depends on other keys.
     pub fn defaulted(&self, key: &str, value: String) {
         let setting = Setting { key: self.path(key), value, source: Source::Default, acts: None };
         let mut resolved = self.document.resolved.borrow_mut();
@@ -66,7 +66,7 @@ impl<'d> Reader<'d> {
         resolved.insert(place, setting);
     }
 
-    /// Replaces the value `auto` of a key by the one that the key at the path `by` sets.
+    /// Replaces the value `auto` of a key by the value that follows from the key at the path `by`.
     pub fn settled(&self, key: &str, value: &str, by: &'static str) {
         let (path, mut resolved) = (self.path(key), self.document.resolved.borrow_mut());
         let of = resolved.iter().rev().find(|setting| setting.key == by);
@@ -77,12 +77,12 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// Remembers a fact for conditions of keys.
+    /// Records a fact for conditions of keys.
     pub fn fact(&self, name: &'static str, holds: bool) {
         self.document.facts.borrow_mut().push((name, holds));
     }
 
-    /// Remembers when a key acts that has been read here.
+    /// Records the condition under which a key acts; the key must have been read here.
     pub fn acts(&self, key: &str, condition: Condition) {
         let (path, mut resolved) = (self.path(key), self.document.resolved.borrow_mut());
         if let Some(setting) = resolved.iter_mut().rev().find(|setting| setting.key == path) {
@@ -90,23 +90,23 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// The value of a key that was read, as text.
+    /// Value, as text, of a key that has been read.
     pub fn resolved(&self, key: &str) -> Option<String> {
         let (path, resolved) = (self.path(key), self.document.resolved.borrow());
         resolved.iter().rev().find(|setting| setting.key == path).map(|setting| setting.value.clone())
     }
 
-    /// The table under `key`; an absent one reads as empty.
+    /// Reader of the table under `key`; an absent table reads as empty.
     pub fn table(&self, key: &str) -> Result<Reader<'d>, ConfigError> {
         self.below(key, self.get(key))
     }
 
-    /// The table under `key`, with this one's values as defaults.
+    /// Reader of the table under `key`, with the values of this table as defaults.
     pub fn refined(&self, key: &str) -> Result<Reader<'d>, ConfigError> {
         self.refined_from(key, self)
     }
 
-    /// The table under `key`, with the values of `around` as defaults.
+    /// Reader of the table under `key`, with the values of `around` as defaults.
     pub fn refined_from(&self, key: &str, around: &Reader<'d>) -> Result<Reader<'d>, ConfigError> {
         let mut finer = self.table(key)?;
         finer.under = around.under.iter().copied().chain(around.table).collect();
@@ -118,23 +118,23 @@ impl<'d> Reader<'d> {
         self.table.into_iter().flatten().map(|(key, value)| (key.clone(), shown(value))).collect()
     }
 
-    /// The keys whose values are tables.
+    /// Keys whose values are tables.
     pub fn tables_inside(&self) -> Vec<&'d str> {
         let table = self.table.into_iter().flatten();
         table.filter(|(_, value)| value.is_table()).map(|(key, _)| key.as_str()).collect()
     }
 
-    /// The table under `key`, if it is there.
+    /// Reader of the table under `key`, if there is one.
     pub fn optional_table(&self, key: &str) -> Result<Option<Reader<'d>>, ConfigError> {
         self.get(key).map(|value| self.below(key, Some(value))).transpose()
     }
 
-    /// The table under `key`, which must be there.
+    /// Reader of the table under `key`, which is required.
     pub fn required_table(&self, key: &str, shape: &Shape) -> Result<Reader<'d>, ConfigError> {
         self.optional_table(key)?.ok_or_else(|| self.missing(key, shape))
     }
 
-    /// The entries of an array of tables, `[[key]]`; an absent one has none.
+    /// Readers of the entries of an array of tables, `[[key]]`; an absent array has no entries.
     pub fn tables(&self, key: &str) -> Result<Vec<Reader<'d>>, ConfigError> {
         let items = match self.get(key) {
             None => return Ok(Vec::new()),
@@ -144,19 +144,19 @@ impl<'d> Reader<'d> {
         items.iter().zip(1..).map(|(item, i)| self.below(&format!("{key}.{i}"), Some(item))).collect()
     }
 
-    /// The text of the file that the value of `key` names.
+    /// Text of the file called `name`, which the value of `key` names.
     pub fn file(&self, key: &str, name: &str) -> Result<String, ConfigError> {
         (self.document.files)(name)
             .map_err(|reason| self.impossible(key, format!("cannot read {name:?}: {reason}")))
     }
 
-    /// An error about the value of `key`.
+    /// Error for an invalid value of `key`.
     pub fn bad(&self, key: &str, expected: &str) -> ConfigError {
         let value = self.get(key).map_or_else(|| "the default".to_owned(), quoted);
         ConfigError::Value { key: self.path(key), value, expected: expected.to_owned() }
     }
 
-    /// The error for a key that is not there.
+    /// Error for a missing key.
     pub fn missing(&self, key: &str, shape: &Shape) -> ConfigError {
         if let Some(earlier) = self.keys().find(|earlier| renamed(earlier) == Some(key)) {
             return self.unknown(earlier, &[key]);
@@ -164,30 +164,30 @@ impl<'d> Reader<'d> {
         ConfigError::Missing { key: self.path(key), expected: shape.to_string() }
     }
 
-    /// Error: the value of `low` is above the value of `high`.
+    /// Error for a value of `low` above the value of `high`.
     pub fn crossed(&self, low: &str, high: &str) -> ConfigError {
         let value = |key| self.resolved(key).unwrap_or_default();
         let reason = format!("{} is above {} = {}", value(low), self.path(high), value(high));
         self.impossible(low, reason)
     }
 
-    /// These keys with the values that were read as their defaults.
+    /// These keys, with the values that have been read as their defaults.
     pub fn described(&self, keys: Vec<ParamInfo>) -> Vec<ParamInfo> {
         let value = |key: &ParamInfo| self.resolved(key.name).unwrap_or_default();
         keys.into_iter().map(|key| ParamInfo { default: value(&key), ..key }).collect()
     }
 
-    /// An error about the value of `key` together with others.
+    /// Error for a value of `key` that contradicts other values.
     pub fn impossible(&self, key: &str, reason: impl Into<String>) -> ConfigError {
         ConfigError::Impossible { key: self.path(key), reason: reason.into() }
     }
 
-    /// The full path of `key`.
+    /// Path of `key` from the top of the document.
     pub fn path(&self, key: &str) -> String {
         join(&self.path, key)
     }
 
-    /// The path of the table itself.
+    /// Path of this table.
     pub fn place(&self) -> &str {
         &self.path
     }
@@ -201,13 +201,13 @@ impl<'d> Reader<'d> {
         self.table.and_then(|table| table.get(key)).or_else(inherited)
     }
 
-    /// The error for a key that is not `known`; one that `--set` gave is named as it was typed, to its end.
+    /// Error for a key that is not `known`. A key of `--set` is named by the whole path that the user typed.
     fn unknown(&self, key: &str, known: &[&str]) -> ConfigError {
         let rest = self.document.set_below(&self.path(key)).unwrap_or_default();
         unknown_key(key, known, |key| self.path(key) + rest)
     }
 
-    /// True if `key` is absent here and this table refines another.
+    /// True if the value of `key` may come from a table that this one refines.
     fn inherits(&self, key: &str) -> bool {
         !self.under.is_empty() && !self.table.is_some_and(|table| table.contains_key(key))
     }

@@ -1,14 +1,14 @@
-//! [`RisingSizes`]: one to seven sizes, each larger than the one before.
+//! [`RisingSizes`]: one to seven sizes in rising order.
 
 use crate::{Format, Shape, Text, Value};
 use shortflow_units::Bytes;
 
-/// Up to seven sizes in rising order; unused places hold [`Bytes::MAX`].
+/// One to seven sizes in rising order; unused places hold [`Bytes::MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RisingSizes([Bytes; 7]);
 
 impl RisingSizes {
-    /// All places, in rising order.
+    /// All seven places, in rising order.
     pub fn all(&self) -> [Bytes; 7] {
         self.0
     }
@@ -18,7 +18,7 @@ impl RisingSizes {
         self.0.iter().copied().filter(|size| *size != Bytes::MAX)
     }
 
-    /// Number of sizes that `bytes` has reached.
+    /// Number of sizes that are at most `bytes`.
     pub fn level(&self, bytes: Bytes) -> u64 {
         self.used().filter(|size| *size <= bytes).count() as u64
     }

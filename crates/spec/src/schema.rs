@@ -1,4 +1,4 @@
-//! The JSON Schema (draft 2020-12) of tables. A `"$name"`, and arithmetic over such names, may stand for any value.
+//! JSON Schema (draft 2020-12) of tables. A `"$name"`, or arithmetic over such names, may stand for any value.
 
 use crate::document::{shown, value_of};
 use crate::shape::{Entry, Kinds, ParamInfo, Shape, Unit};
@@ -7,24 +7,24 @@ use serde_json::{Map, Value as Json, json};
 use shortflow_units::{Bytes, Rate, Span};
 use toml::Value;
 
-/// `#/$defs/parameter`: an expression over parameters in place of a value.
+/// Schema `#/$defs/parameter`: an expression over parameters instead of a value.
 pub fn parameter() -> Json {
     let pattern = "\\$[A-Za-z]";
     json!({ "description": "a name that [parameters] declares, or arithmetic such as \"$total / $servers\"", "type": "string", "pattern": pattern })
 }
 
-/// A table of these keys and no others.
+/// Schema of a table with these keys and no others.
 pub fn table(keys: &[ParamInfo]) -> Json {
     let required: Vec<&str> = keys.iter().filter(|key| key.is_required()).map(|key| key.name).collect();
     json!({ "type": "object", "properties": properties(keys), "required": required, "additionalProperties": false })
 }
 
-/// Entry of `$defs` for named kinds.
+/// Name and schema of the entry of `$defs` for these kinds.
 pub fn definition(kinds: &Kinds) -> (String, Json) {
     (kinds.name.to_owned(), self::kinds(&(kinds.entries)(), &(kinds.others)()))
 }
 
-/// A table whose keys depend on its `kind`; each kind has `others` too.
+/// Schema of a table whose keys depend on its `kind`; every kind also has the keys `others`.
 pub fn kinds(entries: &[Entry], others: &[ParamInfo]) -> Json {
     let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
     let choice = |entry: &Entry| {
@@ -42,12 +42,12 @@ pub fn kinds(entries: &[Entry], others: &[ParamInfo]) -> Json {
     })
 }
 
-/// The keys by name.
+/// Schemas of the keys, by name.
 pub fn properties(keys: &[ParamInfo]) -> Map<String, Json> {
     keys.iter().map(|key| (key.name.to_owned(), property(key))).collect()
 }
 
-/// A key with its description and its default.
+/// Schema of a key, with its description and default.
 pub fn property(key: &ParamInfo) -> Json {
     let mut property = or_parameter(value(&key.shape));
     property["description"] = format!("{} (expected: {})", key.summary, key.shape).into();
@@ -57,12 +57,12 @@ pub fn property(key: &ParamInfo) -> Json {
     property
 }
 
-/// `schema`, or a parameter.
+/// Schema that accepts `schema` or a parameter.
 fn or_parameter(schema: Json) -> Json {
     json!({ "anyOf": [schema, { "$ref": "#/$defs/parameter" }] })
 }
 
-/// A value of this shape.
+/// Schema of a value of this shape.
 fn value(shape: &Shape) -> Json {
     match shape {
         Shape::Whole { low, high, step: 1 } => {
@@ -99,7 +99,7 @@ fn value(shape: &Shape) -> Json {
     }
 }
 
-/// A regular expression for a number with a unit; without `zero`, zero does not fit.
+/// Regular expression for a number with a unit; `zero` tells if zero matches.
 fn quantity(unit: Unit, zero: bool) -> String {
     let names = |units: &[(&'static str, u64)]| units.iter().map(|(name, _)| *name).collect::<Vec<_>>();
     let units = match unit {
@@ -117,7 +117,7 @@ fn quantity(unit: Unit, zero: bool) -> String {
     format!(r"^({number}{unlimited})\s*$")
 }
 
-/// A regular expression for text.
+/// Regular expression for text of this form.
 fn pattern(text: Text) -> &'static str {
     match text {
         Text::Line(_) | Text::Tier | Text::Transport | Text::FlowFile | Text::SizeFile | Text::NodeFile => {

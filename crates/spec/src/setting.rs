@@ -1,4 +1,4 @@
-//! [`Setting`]: a value that a run uses, and where it came from.
+//! [`Setting`]: a value that a run uses, with its source.
 
 use crate::acts::Condition;
 use crate::expression::referred;
@@ -9,7 +9,7 @@ use std::fmt;
 pub enum Source {
     /// The default.
     Default,
-    /// The default that another key sets, and that key's source.
+    /// The default, which follows from the value of another key: this key and its source.
     DefaultOf(&'static str, Box<Source>),
     /// The scenario file.
     Scenario,
@@ -19,12 +19,12 @@ pub enum Source {
     Set,
     /// The name of the scheme, such as `dctcp+KEY=VALUE`.
     Name,
-    /// An expression over the scenario's parameters, and the unit to which its value was rounded, if it was.
+    /// An expression over the scenario's parameters, and the unit to which the result was rounded, if it was.
     Expression(String, Option<&'static str>),
 }
 
 impl Source {
-    /// True if nobody stated the value.
+    /// True if neither user, scenario nor scheme states the value.
     pub fn is_default(&self) -> bool {
         matches!(self, Source::Default | Source::DefaultOf(..))
     }
@@ -50,7 +50,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// A key, the value that it is given, and where from.
+/// A key, its value, and the source of the value.
 pub type Given<'a> = (&'a str, &'a str, Source);
 
 /// One resolved value.
@@ -60,8 +60,8 @@ pub struct Setting {
     pub key: String,
     /// The value as text, with its unit.
     pub value: String,
-    /// Source.
+    /// Source of the value.
     pub source: Source,
-    /// When the key acts; always if there is no condition.
+    /// Condition under which the key acts; `None` if it always acts.
     pub acts: Option<Condition>,
 }

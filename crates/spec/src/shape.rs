@@ -1,5 +1,5 @@
-//! [`Shape`]: accepted values, for machines. The words of errors, the JSON Schema and the fuzzer's draws
-//! follow from it.
+//! [`Shape`]: accepted values of a key, as data. The words of errors, the JSON Schema and the fuzzer's draws follow
+//! from the shape.
 
 use crate::acts::Condition;
 use crate::error::ConfigError;
@@ -13,20 +13,20 @@ use toml::Value;
 /// Values that a key accepts.
 #[derive(Debug, Clone)]
 pub enum Shape {
-    /// A whole number within limits: a multiple of `step`.
+    /// A whole number within limits, and a multiple of `step`.
     Whole {
         /// The smallest.
         low: u64,
-        /// The largest.
+        /// Largest value.
         high: u64,
         /// Divisor of all valid values; 1 for any.
         step: u64,
     },
     /// A real number within limits.
     Real {
-        /// The smallest; does not fit itself if `above`.
+        /// Lower limit; excluded if `above` is set.
         low: f64,
-        /// The largest.
+        /// Upper limit, included.
         high: f64,
         /// `low` itself is excluded.
         above: bool,

@@ -1,15 +1,15 @@
-//! [`Text`]: text by its meaning.
+//! [`Text`]: kinds of text.
 
 use std::fmt;
 
-/// Text that is not empty, by its meaning.
+/// Kinds of text; none may be empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text {
-    /// A line on something.
+    /// A line of visible characters about this subject.
     Line(&'static str),
-    /// A name that may become part of a metric's name.
+    /// A name that may be part of a metric's name.
     Name,
-    /// One direction of a link.
+    /// A port, named as one direction of a link.
     Port,
     /// A link, or one direction of it.
     Link,
@@ -43,13 +43,13 @@ impl Text {
     }
 }
 
-/// Characters that move the cursor or change the writing direction.
+/// True for characters that move the cursor or change the writing direction.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Expected form.
+/// The expected form, for errors.
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,4 +1,4 @@
-//! [`Bytes`] and [`Rate`]: amount and rate of data.
+//! [`Bytes`] and [`Rate`]: amounts and rates of data.
 
 use crate::Span;
 use crate::text::{self, UnitError};
@@ -15,7 +15,7 @@ pub struct Bytes(u64);
 pub struct Rate(u64);
 
 impl Bytes {
-    /// The units of its text form, the smallest first but for powers of two.
+    /// Units of the text form: decimal units from the smallest, then binary units from the smallest.
     pub const UNITS: &'static [(&'static str, u64)] = &[
         ("B", 1),
         ("KB", 1_000),
@@ -42,7 +42,7 @@ impl Bytes {
     #[inline]
     pub fn as_f64(self) -> f64 {
         match i64::try_from(self.0) {
-            Ok(count) => count as f64, // an instruction
+            Ok(count) => count as f64, // this conversion is one instruction
             Err(_) => self.0 as f64,
         }
     }
@@ -89,7 +89,7 @@ impl Rate {
         ("Gbps", 1_000_000_000),
         ("Tbps", 1_000_000_000_000),
     ];
-    /// Faster than every link.
+    /// Largest representable rate, above the rate of every link.
     pub const MAX: Rate = Rate(u64::MAX);
 
     /// `bps` bits per second; `None` for zero, at which nothing would ever be sent.
@@ -100,7 +100,7 @@ impl Rate {
     pub const fn as_bps(self) -> u64 {
         self.0
     }
-    /// Time to put one byte on the wire, if that is a whole number of picoseconds.
+    /// Transmission time of one byte, if it is a whole number of picoseconds.
     pub const fn byte_time(self) -> Option<Span> {
         if PS_BITS_PER_BYTE.is_multiple_of(self.0) {
             Some(Span::from_ps(PS_BITS_PER_BYTE / self.0))
@@ -108,7 +108,7 @@ impl Rate {
             None
         }
     }
-    /// Time to put `bytes` on the wire, rounded up to a whole picosecond.
+    /// Transmission time of `bytes`, rounded up to a whole picosecond.
     #[inline]
     pub const fn tx_time(self, bytes: Bytes) -> Span {
         match bytes.0.checked_mul(PS_BITS_PER_BYTE) {
@@ -119,7 +119,7 @@ impl Rate {
             }
         }
     }
-    /// The rate at which `bytes` take `span`, rounded down; `None` where that is below 1 bit/s, or no time.
+    /// Rate at which `bytes` take `span`, rounded down; `None` if the rate is below 1 bit/s or `span` is zero.
     pub const fn of(bytes: Bytes, span: Span) -> Option<Rate> {
         if span.is_zero() {
             return None;
@@ -127,7 +127,7 @@ impl Rate {
         let bps = bytes.0 as u128 * PS_BITS_PER_BYTE as u128 / span.as_ps() as u128;
         Rate::new(if bps > u64::MAX as u128 { u64::MAX } else { bps as u64 })
     }
-    /// Bytes that fit into `span`, rounded down: the bandwidth–delay product.
+    /// Bytes sent in `span` at this rate, rounded down: the bandwidth–delay product.
     pub const fn bytes_in(self, span: Span) -> Bytes {
         Bytes((self.0 as u128 * span.as_ps() as u128 / PS_BITS_PER_BYTE as u128) as u64)
     }

@@ -1,4 +1,4 @@
-//! Identifiers. Each indexes one kind of thing, so a port can never be looked up as a node.
+//! Identifiers. Each type indexes one table, so a port cannot be looked up as a node.
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(

@@ -1,5 +1,5 @@
-//! Units as types. Time is integer picoseconds (one byte at 100 Gbit/s is exactly 80), an
-//! [`Instant`] is not a [`Span`], and nothing here is a float.
+//! Units as types. Time is in integer picoseconds (one byte at 100 Gbit/s takes exactly 80 ps), an [`Instant`] is not
+//! a [`Span`], and no type holds a float.
 //!
 //! | type | unit | text form |
 //! |---|---|---|

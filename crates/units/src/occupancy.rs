@@ -5,7 +5,7 @@ use crate::text::{self, UnitError};
 use std::fmt;
 use std::str::FromStr;
 
-/// A queue limit or threshold. The scenario decides whether packets or bytes are counted.
+/// A queue limit or threshold. The scenario chooses between packets and bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occupancy {
     /// Whole packets of any size.

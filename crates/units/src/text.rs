@@ -1,8 +1,8 @@
-//! Decimal text with a unit, read and written without floats.
+//! Decimal numbers with a unit, read and written without floats.
 
 use std::fmt;
 
-/// Text that is not the quantity it should be.
+/// Error for text that is not the expected quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{input:?} is not {expected}")]
 pub struct UnitError {
@@ -18,8 +18,7 @@ impl UnitError {
     }
 }
 
-/// Reads `digits[.digits]unit`. Anything else, values beyond `u64` and values finer than the base
-/// unit are errors.
+/// Reads `digits[.digits]unit`. Other text, values beyond `u64`, and values finer than the base unit are errors.
 pub(crate) fn parse(input: &str, units: &[(&str, u64)], expected: &'static str) -> Result<u64, UnitError> {
     let wrong = || UnitError::new(input, expected);
     let text = input.trim();
@@ -39,7 +38,7 @@ pub(crate) fn parse(input: &str, units: &[(&str, u64)], expected: &'static str) 
     u64::try_from(scaled / divisor).map_err(|_| wrong())
 }
 
-/// Writes `value` in the largest unit that is not above it, exactly.
+/// Writes `value` exactly, in the largest unit that is not above the value.
 pub(crate) fn format(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
     let (name, scale) = units.iter().rev().find(|(_, scale)| *scale <= value.max(1)).unwrap_or(&units[0]);
     let (whole, rest) = (value / scale, value % scale);

@@ -1,16 +1,16 @@
-//! [`Instant`] and [`Span`]: points and lengths of time.
+//! [`Instant`] and [`Span`]: points in time and durations.
 
 use crate::text::{self, UnitError};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::str::FromStr;
 
-/// Picoseconds since the start of a run. The type holds 213 days; the simulator's event queue ends at 20
-/// hours.
+/// A point in time, in picoseconds since the start of a run. The type holds 213 days; the event queue of the
+/// simulator ends at 20 hours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Instant(u64);
 
-/// A length of time in picoseconds.
+/// A duration in picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span(u64);
 
@@ -32,12 +32,12 @@ impl Instant {
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e12
     }
-    /// `self + span`, which fits.
+    /// `self + span`; the sum must fit.
     #[inline]
     pub const fn plus(self, span: Span) -> Instant {
         Instant(self.0 + span.0)
     }
-    /// Time since `earlier`, which is not later.
+    /// Time since `earlier`, which must not be later than `self`.
     #[inline]
     pub const fn after(self, earlier: Instant) -> Span {
         Span(self.0 - earlier.0)
@@ -49,10 +49,10 @@ impl Instant {
 }
 
 impl Span {
-    /// The units of its text form, the smallest first.
+    /// Units of the text form, from the smallest.
     pub const UNITS: &'static [(&'static str, u64)] =
         &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
-    /// No time.
+    /// A duration of zero.
     pub const ZERO: Span = Span(0);
     /// Longer than any run.
     pub const MAX: Span = Span(u64::MAX);
@@ -73,7 +73,7 @@ impl Span {
     pub const fn from_millis(ms: u64) -> Self {
         Span(ms * 1_000_000_000)
     }
-    /// The nearest span to `secs` seconds; negative and not-a-number give zero, huge values saturate.
+    /// The nearest span to `secs` seconds. Negative numbers and NaN give zero, huge numbers saturate.
     pub fn from_secs_f64(secs: f64) -> Self {
         Span((secs * 1e12).round() as u64)
     }
@@ -81,16 +81,16 @@ impl Span {
     pub const fn as_ps(self) -> u64 {
         self.0
     }
-    /// Seconds, for reports and for laws that work in real numbers.
+    /// Seconds, for reports and for laws that compute with real numbers.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e12
     }
-    /// `self + other`, which fits.
+    /// `self + other`; the sum must fit.
     #[inline]
     pub const fn plus(self, other: Span) -> Span {
         Span(self.0 + other.0)
     }
-    /// `self · n`, which fits.
+    /// `self · n`; the product must fit.
     #[inline]
     pub const fn by(self, n: u64) -> Span {
         Span(self.0 * n)
@@ -111,7 +111,7 @@ impl Span {
     pub const fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }
-    /// True for no time at all.
+    /// True for a duration of zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
