@@ -1,4 +1,4 @@
-//! Two-level aggregation: a root asks aggregators, each of them asks workers of its own.
+//! Two-level partition and aggregate: a root asks aggregators, and each aggregator asks its own workers.
 
 use super::Traffic;
 use super::context::{Context, size_text};
@@ -19,7 +19,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// Hosts and numbers.
+    /// Hosts of each role, and the number of workers.
     struct AggregationKeys {
         /// the one host that asks first
         root: HostSet = "0", Hosts;

@@ -1,64 +1,65 @@
-//! The seam for closed loops: an [`Application`] learns when its flows arrive and answers with new
-//! ones. What belongs together, such as a query and its answers, is a task with a row of its own.
+//! Interface of closed-loop traffic. An [`Application`] learns when its flows arrive, and sends new flows in
+//! response. A task groups flows, such as a query and its answers, and has a row in the task table.
 
 use super::FlowArrival;
 use shortflow_spec::words;
 use shortflow_units::{ClassId, Instant, Span};
 
-/// Traffic that waits for answers.
+/// Traffic that waits for responses.
 ///
-/// Draws must not depend on the order in which flows arrive, so that all schemes meet equal
-/// sizes: a task draws all it needs when it is opened, or from streams of its own.
+/// Random draws must not depend on the order in which flows arrive; otherwise schemes would meet different
+/// sizes. A task therefore makes all its draws when it opens, or uses its own random streams.
 pub trait Application: Send {
-    /// The run begins.
+    /// Starts the application at the beginning of the run.
     fn begin(&mut self, steps: &mut AppActions);
-    /// The last byte of the flow sent with `tag` has reached its receiver.
+    /// Reports that the last byte of the flow with tag `tag` has reached its receiver.
     fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions);
 }
 
 words! {
-    /// Kind of a task, by its name in tables.
+    /// Kind of a task, with its name in result tables.
     pub enum TaskKind {
-        /// From the first request until the last byte of the answers.
+        /// Starts with the first request and ends with the last byte of the answers.
         Query = "query",
-        /// From the first byte read until the last byte collected. Of a trace: from its first start until its last byte.
+        /// Starts with the first byte read and ends with the last byte collected. The job of a trace starts
+        /// with its first flow and ends with its last byte.
         Job = "job",
-        /// From the first block sent until the last one received.
+        /// Starts with the first block sent and ends with the last block received.
         Shuffle = "shuffle",
-        /// From the request of a client until the last byte of the page.
+        /// Starts with a client's request and ends with the last byte of the page.
         Request = "request",
-        /// From the first chunk sent until the last rank has its last one.
+        /// Starts with the first chunk sent and ends when the last rank has its last chunk.
         Collective = "collective",
     }
 }
 
-/// A task: one row of the task table.
+/// A row of the task table.
 #[derive(Debug, Clone)]
 pub struct TaskRow {
-    /// Kind.
+    /// Kind of the task.
     pub kind: TaskKind,
-    /// Class of its flows, of the first one if they differ.
+    /// Class of the task's flows, or of its first flow if they differ.
     pub class: ClassId,
-    /// Start.
+    /// Start time.
     pub start: Instant,
-    /// Arrival of the last byte.
+    /// Arrival time of the last byte.
     pub finish: Option<Instant>,
-    /// Flows sent so far for it and its parts.
+    /// Number of flows sent so far for the task and its parts.
     pub flows: u32,
     /// Time allowed from start to finish.
     pub deadline: Option<Span>,
-    /// The task that it is a part of.
+    /// The task to which this part belongs.
     pub part_of: Option<TaskId>,
 }
 
 impl TaskRow {
-    /// From start to finish.
+    /// Time from start to finish.
     pub fn time(&self) -> Option<Span> {
         self.finish.map(|finish| finish.since(self.start))
     }
 
-    /// True if the deadline was missed: by its finish or, unfinished, by `end` of the run. `None`
-    /// without a deadline, or if the run ended before it.
+    /// True if the task missed its deadline: it finished late, or is unfinished after the deadline at the
+    /// `end` of the run. `None` without a deadline, or if the run ended before the deadline.
     pub fn missed(&self, end: Instant) -> Option<bool> {
         let deadline = self.start + self.deadline?;
         match self.finish {
@@ -68,29 +69,29 @@ impl TaskRow {
     }
 }
 
-/// Row of a task in the task table.
+/// A row number in the task table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TaskId(u32);
 
 impl TaskId {
-    /// Position in the table.
+    /// Row number as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A flow that an application sends.
+/// A flow that an application asks to send.
 #[derive(Debug, Clone, Copy)]
 pub struct FlowRequest {
-    /// The flow; it may start later than now.
+    /// The flow, which may start later than now.
     pub arrival: FlowArrival,
-    /// Task of the flow.
+    /// The flow's task.
     pub task: TaskId,
-    /// The application's name for the flow.
+    /// The application's identifier of the flow.
     pub tag: u64,
 }
 
-/// Actions of applications: the tasks of a run, and the flows last requested.
+/// Actions of applications: tasks of the run, and the flows requested last.
 #[derive(Debug, Default)]
 pub struct AppActions {
     tasks: Vec<TaskRow>,
@@ -98,27 +99,27 @@ pub struct AppActions {
 }
 
 impl AppActions {
-    /// A new task that begins at `start`, now or later.
+    /// Opens a task that starts at `start`, now or later.
     pub fn open(&mut self, kind: TaskKind, class: ClassId, start: Instant, deadline: Option<Span>) -> TaskId {
         let task = TaskId(u32::try_from(self.tasks.len()).unwrap_or(u32::MAX));
         self.tasks.push(TaskRow { kind, class, start, finish: None, flows: 0, deadline, part_of: None });
         task
     }
 
-    /// A new part of a task, which begins at `start`.
+    /// Opens a part of task `whole` that starts at `start`.
     pub fn open_part(&mut self, whole: TaskId, kind: TaskKind, class: ClassId, start: Instant) -> TaskId {
         let part = self.open(kind, class, start, None);
         self.tasks[part.index()].part_of = Some(whole);
         part
     }
 
-    /// A task begins at `start` if not before.
+    /// Sets the task's start to `start` if that is earlier.
     pub fn begins(&mut self, task: TaskId, start: Instant) {
         let row = &mut self.tasks[task.index()];
         row.start = row.start.min(start);
     }
 
-    /// Sends a flow for a task.
+    /// Requests a flow for a task. The flow also counts for the tasks that contain this task.
     pub fn send(&mut self, task: TaskId, tag: u64, arrival: FlowArrival) {
         let mut counted = Some(task);
         while let Some(row) = counted.map(|task| &mut self.tasks[task.index()]) {
@@ -128,27 +129,27 @@ impl AppActions {
         self.sendings.push(FlowRequest { arrival, task, tag });
     }
 
-    /// A task is done.
+    /// Closes a task at time `now`.
     pub fn close(&mut self, task: TaskId, now: Instant) {
         self.tasks[task.index()].finish = Some(now);
     }
 
-    /// The flows asked for since [`AppActions::take_sendings`].
+    /// Flows requested since the last call of [`AppActions::take_sendings`].
     pub fn sendings_mut(&mut self) -> &mut [FlowRequest] {
         &mut self.sendings
     }
 
-    /// The flows asked for since the last call, in that order.
+    /// Takes the flows requested since the last call, in order of the requests.
     pub fn take_sendings(&mut self) -> Vec<FlowRequest> {
         std::mem::take(&mut self.sendings)
     }
 
-    /// True if memory for one more task is available.
+    /// True if there is memory for another task.
     pub fn has_room(&mut self) -> bool {
         self.tasks.try_reserve(1).is_ok()
     }
 
-    /// Every task.
+    /// All tasks.
     pub fn into_tasks(self) -> Vec<TaskRow> {
         self.tasks
     }

@@ -1,4 +1,4 @@
-//! Flows that arrive one after the other, at an offered load or a rate, between hosts of a pattern.
+//! Open-loop flows at an offered load or a rate, between hosts of a pattern.
 
 use super::context::{Context, four_digits, size_text};
 use super::crossing;
@@ -24,7 +24,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// Keys beside hosts, inter-arrival times and messages.
+    /// Keys other than hosts, inter-arrival times and messages.
     struct ArrivalKeys {
         /// offered load, arrival rate x mean size / capacity: of the link that is named, otherwise of
         /// the link to the receiver, or of the links to all receivers together
@@ -58,12 +58,12 @@ fn interarrival_parameter() -> ParamInfo {
     )
 }
 
-/// The keys of every kind that reads with [`read`].
+/// Keys of every traffic kind that [`read`] reads.
 pub(super) fn parameters() -> Vec<ParamInfo> {
     [ArrivalKeys::parameters(), Pattern::parameters(), Messages::parameters()].concat()
 }
 
-/// Reads flows with these inter-arrival times.
+/// Reads open-loop flows with the given inter-arrival times.
 pub(super) fn read(
     interarrival: InterArrival,
     reader: &Reader,
@@ -98,12 +98,12 @@ pub(super) fn read(
     Ok(Box::new(Flows { interarrival, start, flows_per_s, pattern, messages }))
 }
 
-/// Capacity that the offered load is relative to.
+/// Capacity to which the offered load refers.
 struct Target {
     name: String,
-    /// In bits per second.
+    /// Capacity in bits per second.
     capacity: f64,
-    /// The share of flows that use it.
+    /// Share of the flows that cross this link.
     share: f64,
 }
 

@@ -1,4 +1,4 @@
-//! [`Context`]: input for reading a traffic entry, and its findings for the scenario.
+//! [`Context`]: inputs for reading traffic entries, and facts about the traffic that the scenario collects.
 
 use super::peers::Peers;
 use super::sizes::Sizes;
@@ -9,30 +9,30 @@ use shortflow_cc::TransportConfig;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Flows that share a link at least, where the fair share of one is asked for.
+/// Smallest number of flows assumed to share a link, for the fair share of one flow.
 const SHARERS: u32 = 16;
-/// A load of 1, and the rounding of a sum.
+/// A load of 1, with a tolerance for rounding in sums.
 const FULL: f64 = 1.0 + 1e-9;
 
-/// The scenario so far.
+/// The scenario as read so far.
 pub(crate) struct Context<'a> {
     pub graph: &'a Graph,
-    /// The names of its hosts.
+    /// Names of the network's hosts.
     pub names: HostNames<'a>,
     pub duration: Span,
     pub warmup: Span,
-    /// Sizes of packets.
+    /// TCP settings, for packet sizes.
     pub tcp: TcpSpec,
-    /// Bytes per second that the receive window of a connection allows over the longest base round trip.
+    /// Largest rate of a connection in bytes per second: the receive window over the longest base round trip.
     pub window_rate: f64,
     access_links: Vec<(NodeId, Rate)>,
-    /// Names of classes, in the order in which they first occur.
+    /// Class names in order of first mention.
     pub classes: Vec<String>,
-    /// Classes of the present entry.
+    /// Classes of the entry being read.
     pub(super) mentioned: BTreeSet<ClassId>,
-    /// Names of classes that the other entries have; `None` if rows of a trace may name any.
+    /// Class names of all other entries; `None` if rows of a trace may name any class.
     pub(super) elsewhere: Option<BTreeSet<String>>,
-    /// Transports of classes that do not run the scheme's, with the text that names them.
+    /// Classes with a transport other than the scheme's, with the scenario's text for the transport.
     pub transports: BTreeMap<ClassId, (String, TransportConfig)>,
     /// Hosts between which flows run.
     pub peers: Peers,
@@ -40,27 +40,28 @@ pub(crate) struct Context<'a> {
     pub notes: Vec<String>,
     /// Warnings about accepted settings.
     pub warnings: Vec<String>,
-    /// Listed flows that are not simulated or not counted, a line per file and reason.
+    /// Lines on listed flows that are not simulated or not counted, one per file and reason.
     pub omitted: Vec<String>,
-    /// Some flow has a deadline.
+    /// True if some flow has a deadline.
     pub deadlines: bool,
-    /// About how many data packets all of it takes.
+    /// Estimated number of data packets of all traffic.
     pub packets: f64,
-    /// Bytes ahead of the last one of the largest flow at a fair share of a link, without those of backlogged flows; infinite
-    /// where nobody can tell.
+    /// Bytes that precede the last byte of the largest flow if flows share a link fairly, not counting
+    /// backlogged flows. Infinite if there is no bound.
     backlog: f64,
-    /// Bytes of the largest flow.
+    /// Size of the largest flow in bytes.
     largest: f64,
-    /// Some link is offered more than it carries.
+    /// True if some link is offered more than its rate.
     pub overloaded: bool,
-    /// Bits per second, headers included, that all entries together offer each of [`Graph::directions`].
+    /// Offered rate of all entries together on each of [`Graph::directions`], in bits per second including
+    /// headers.
     offered: Vec<f64>,
     /// Number of backlogged flows.
     pub(super) backlogged: usize,
 }
 
 impl<'a> Context<'a> {
-    /// Before the first entry.
+    /// A context without traffic entries.
     pub(crate) fn new(graph: &'a Graph, duration: Span, tcp: TcpSpec) -> Context<'a> {
         Context {
             graph,
@@ -88,7 +89,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The class of this name, which is new at its first mention.
+    /// The class with this name, created on first mention.
     pub(super) fn class(&mut self, name: &str) -> ClassId {
         let known = self.classes.iter().position(|class| class == name);
         let class = ClassId::from(known.unwrap_or_else(|| {
@@ -104,13 +105,14 @@ impl<'a> Context<'a> {
         self.access_links[host.index()].1
     }
 
-    /// The port that sends to `host`, for example `s0->h22 (1Gbps)`.
+    /// Name and rate of the port that sends to `host`, for example `s0->h22 (1Gbps)`.
     pub(super) fn access_port(&self, host: HostId) -> String {
         let (switch, rate) = self.access_links[host.index()];
         format!("{}->{} ({rate})", self.graph.name(switch), self.graph.name(NodeId(host.0)))
     }
 
-    /// The link to `host`, by its place in [`Graph::directions`], and the bits per second of this load of it.
+    /// Index in [`Graph::directions`] of the link to `host`, and the bits per second of load `load` on this
+    /// link.
     pub(super) fn to_host(&self, host: HostId, load: f64) -> (usize, f64) {
         let last_hop = self.graph.directions().take_while(|(_, to, _)| *to != NodeId(host.0)).count();
         (last_hop, load * self.access_rate(host).as_bps() as f64)
@@ -121,7 +123,7 @@ impl<'a> Context<'a> {
         HostId::from(self.graph.hosts() - 1)
     }
 
-    /// The value of `key` as an instant, which must lie before the end of arrivals.
+    /// The value of `key` as an instant. It must precede the end of arrivals.
     pub(super) fn start(&self, reader: &Reader, key: &str, start: Span) -> Result<Instant, ConfigError> {
         if start < self.duration {
             return Ok(Instant::ZERO + start);
@@ -132,15 +134,17 @@ impl<'a> Context<'a> {
         ))
     }
 
-    /// Counts `flows` flows of `mean` bytes, which may follow one another for any time.
+    /// Counts `flows` flows of `mean` bytes. Their backlog has no bound, because one may wait for another for
+    /// any time.
     pub(super) fn expect(&mut self, flows: f64, mean: f64) {
         self.packets += flows * (mean / self.tcp.mss.as_f64()).max(1.0);
         self.backlog = f64::INFINITY;
     }
 
-    /// Counts `flows` flows of these sizes; `together` start at once. Any number may wait for one another unless they are
-    /// `apart`, each on a connection of its own, and all entries together offer no link more than it carries. `load` is that
-    /// of the entry, `offered` its bits per second over links, by their places in [`Graph::directions`].
+    /// Counts `flows` flows with the given sizes, of which `together` start at once. `load` is the load of
+    /// the entry. `offered` has the entry's bits per second on links, by index in [`Graph::directions`]. The
+    /// backlog of a link has a bound only if each flow has its own connection (`apart`) and all entries
+    /// together overload no link.
     pub(super) fn expect_sizes(
         &mut self,
         flows: f64,
@@ -176,7 +180,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Warns of a `stagger` that moves no flow, since host 0 alone sends.
+    /// Warns of a `stagger` without effect, because only host 0 sends.
     pub(crate) fn check_stagger<'h>(
         &mut self,
         reader: &Reader,
@@ -189,13 +193,14 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Data packets that the links to all destinations carry in this time: a bound for flows of any size.
+    /// Data packets that the links to all destinations can carry in `time`, as an upper bound for flows of
+    /// unknown size.
     pub(crate) fn carried(&self, time: Span) -> f64 {
         let bps: f64 = self.peers.receivers().iter().map(|to| self.access_rate(*to).as_bps() as f64).sum();
         bps * time.as_secs_f64() / (8.0 * self.tcp.mss.as_f64())
     }
 
-    /// Bytes ahead of the last one of the largest flow where all share a link fairly.
+    /// Bytes that precede the last byte of the largest flow if all flows share a link fairly.
     pub(crate) fn backlog(&self) -> f64 {
         self.backlog + self.largest * self.backlogged as f64
     }
@@ -206,14 +211,14 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A number to four digits, without the zeros at its end.
+/// A number with four digits, without trailing zeros.
 pub(super) fn four_digits(number: f64) -> String {
     let whole_digits = if number >= 1.0 { libm::log10(number) as usize + 1 } else { 0 };
     let text = format!("{number:.*}", 4usize.saturating_sub(whole_digits));
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// A mean size as text.
+/// A mean size in bytes as text.
 pub(super) fn size_text(mean: f64) -> String {
     Bytes::new(mean.round() as u64).to_string()
 }

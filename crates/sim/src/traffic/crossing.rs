@@ -5,10 +5,10 @@ use crate::topology::Graph;
 use shortflow_units::{HostId, NodeId};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Pairs of sender and receiver up to which [`shares`] takes some ten milliseconds.
+/// Largest number of sender–receiver pairs for which [`shares`] takes about 10 ms.
 const QUICK: usize = 1 << 21;
 
-/// The share of flows over each of [`Graph::directions`], when flows spread evenly over equal paths.
+/// Share of the flows on each of [`Graph::directions`], if flows spread evenly over equal paths.
 pub(super) fn shares(graph: &Graph, pattern: &Pattern) -> Vec<f64> {
     let mut shares = vec![0.0; 2 * graph.links.len()];
     let ends = graph.directions().enumerate().filter(|(_, (_, to, _))| to.index() < graph.hosts());
@@ -31,7 +31,8 @@ pub(super) fn shares(graph: &Graph, pattern: &Pattern) -> Vec<f64> {
     shares
 }
 
-/// As [`shares`]; on a network where these take long, the links to the receivers alone, each with an equal share.
+/// Computes [`shares`]. For large patterns, which take long, returns only the links to the receivers, each
+/// with an equal share.
 pub(super) fn quick_shares(graph: &Graph, pattern: &Pattern) -> Vec<f64> {
     let receivers = pattern.receivers();
     if receivers.len() * pattern.senders().len() <= QUICK {
@@ -41,20 +42,21 @@ pub(super) fn quick_shares(graph: &Graph, pattern: &Pattern) -> Vec<f64> {
     graph.directions().map(|(_, to, _)| f64::from(last_hop(to)) / receivers.len() as f64).collect()
 }
 
-/// The share of flows that cross the links from `port.0` to `port.1`.
+/// Share of the flows that cross the links from `port.0` to `port.1`.
 pub(super) fn share(graph: &Graph, pattern: &Pattern, port: (NodeId, NodeId)) -> f64 {
     let directions = graph.directions().zip(shares(graph, pattern));
     directions.filter(|((from, to, _), _)| (*from, *to) == port).map(|(_, share)| share).sum()
 }
 
-/// For each node the other ends of its links, with their places in [`Graph::directions`].
+/// Neighbours of each node, with the index of the link in [`Graph::directions`].
 fn ways(graph: &Graph) -> Vec<Vec<(NodeId, usize)>> {
     let mut ways = vec![Vec::new(); graph.nodes.len()];
     graph.directions().enumerate().for_each(|(place, (from, to, _))| ways[from.index()].push((to, place)));
     ways
 }
 
-/// Adds to `shares` the `flow` that begins at each node and goes to `target` by shortest paths, an equal part over each.
+/// Routes `flow`, which begins at each node and goes to `target`, over all shortest paths in equal parts, and
+/// adds it to `shares`.
 fn add(ways: &[Vec<(NodeId, usize)>], target: NodeId, mut flow: Vec<f64>, shares: &mut [f64]) {
     let mut distance = vec![u32::MAX; ways.len()];
     distance[target.index()] = 0;

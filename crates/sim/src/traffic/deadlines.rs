@@ -1,4 +1,4 @@
-//! Deadlines of flows, relative to their start.
+//! Deadlines of flows, relative to their start times.
 
 use crate::config::{ConfigError, Entry, Kind, Kinds, POSITIVE_TIME, Reader, keys};
 use crate::engine::Stream;
@@ -7,16 +7,16 @@ use shortflow_units::Span;
 /// A distribution of deadlines.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Deadlines {
-    /// Equal for every flow.
+    /// The same deadline for every flow.
     Fixed(Fixed),
-    /// Between two bounds, all equally likely.
+    /// Uniformly distributed between two bounds.
     Uniform(Uniform),
     /// Exponentially distributed.
     Exponential(Exponential),
 }
 
 keys! {
-    /// One deadline.
+    /// Keys of a fixed deadline.
     pub struct Fixed {
         /// the deadline
         value: Span = required, POSITIVE_TIME;
@@ -24,7 +24,7 @@ keys! {
 }
 
 keys! {
-    /// Two bounds.
+    /// Keys of uniformly distributed deadlines.
     pub struct Uniform {
         /// shortest deadline
         min: Span = required, POSITIVE_TIME;
@@ -36,7 +36,7 @@ keys! {
 }
 
 keys! {
-    /// One mean.
+    /// Keys of exponentially distributed deadlines.
     pub struct Exponential {
         /// mean deadline
         mean: Span = required, POSITIVE_TIME;
@@ -77,7 +77,7 @@ pub(crate) const TABLE: Kinds = Kinds {
     example: "{ kind = \"exponential\", mean = \"40ms\" }",
 };
 
-/// Every distribution of deadlines, in the order of the documentation.
+/// All distributions of deadlines, in the order of the documentation.
 pub fn deadlines() -> Vec<Entry> {
     KINDS.iter().map(Kind::entry).collect()
 }
@@ -90,7 +90,7 @@ pub(super) fn read(reader: &Reader) -> Result<Deadlines, ConfigError> {
 }
 
 impl Deadlines {
-    /// A deadline, not zero.
+    /// Draws a deadline of at least 1 ps.
     pub fn sample(&self, stream: &mut Stream) -> Span {
         let deadline = match self {
             Deadlines::Fixed(fixed) => fixed.value,

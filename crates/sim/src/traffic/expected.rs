@@ -1,10 +1,10 @@
-//! [`Expected`]: number of measured flows of a traffic entry, before a run.
+//! [`Expected`]: number of measured flows of a traffic entry, known or estimated before a run.
 
 use super::context::four_digits;
 use shortflow_units::{Instant, Span};
 use std::fmt;
 
-/// The measured time: flows that start in it count.
+/// The measured time. A flow counts if it starts within this time.
 #[derive(Debug, Clone, Copy)]
 pub struct MeasurementWindow {
     /// End of the warm-up.
@@ -19,26 +19,27 @@ impl MeasurementWindow {
         self.from <= at && at < self.to
     }
 
-    /// Number of `first`, `first + every`, `first + 2 every`, … in it; `every` is above zero.
+    /// Number of the instants `first`, `first + every`, `first + 2 every`, … within the measured time.
+    /// `every` must be positive.
     pub(super) fn regular(&self, first: Instant, every: Span) -> u64 {
         let before = |end: Instant| end.since(first).as_ps().div_ceil(every.as_ps());
         before(self.to) - before(self.from)
     }
 }
 
-/// A number of flows.
+/// A number of flows, with its accuracy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Count {
-    /// Exact number, under any seed.
+    /// Exact number, the same for all seeds.
     Exactly(u64),
-    /// Mean number over the seeds, by the mean rate: irregular gaps give a few more.
+    /// Mean number over seeds, from the mean rate. Irregular gaps give slightly more flows.
     About(f64),
-    /// These are certain; the others follow from responses, which depend on the network.
+    /// Number of certain flows. Further flows follow from responses, which depend on the network.
     AtLeast(u64),
 }
 
 impl Count {
-    /// Flows known before the run.
+    /// Number of flows known before the run.
     pub fn known(self) -> f64 {
         match self {
             Count::Exactly(flows) | Count::AtLeast(flows) => flows as f64,
@@ -47,12 +48,12 @@ impl Count {
     }
 }
 
-/// The flows of a traffic entry that start in the measured time, and its backlogged ones.
+/// Flows of a traffic entry that start in the measured time, and its backlogged flows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expected {
     /// Finite flows.
     pub flows: Count,
-    /// Flows without end, whenever they start.
+    /// Backlogged flows, whenever they start.
     pub backlogged: u64,
 }
 
@@ -62,12 +63,12 @@ impl Expected {
         Expected { flows, backlogged: 0 }
     }
 
-    /// True if certainly no flow of the entry counts.
+    /// True if it is certain that no flow of the entry counts.
     pub fn is_nothing(&self) -> bool {
         self.backlogged == 0 && matches!(self.flows, Count::Exactly(0))
     }
 
-    /// The number of finite flows, and its accuracy: `exactly`, `about` or `at least`.
+    /// Number of finite flows, and its accuracy: `exactly`, `about` or `at least`.
     pub fn number(&self) -> (f64, &'static str) {
         match self.flows {
             Count::Exactly(flows) => (flows as f64, "exactly"),

@@ -1,54 +1,54 @@
-//! [`FlowArrival`]: a flow that begins.
+//! [`FlowArrival`]: the start of a flow.
 
 use shortflow_spec::words;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
 
-/// A flow that begins.
+/// The start of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowArrival {
-    /// Time of the hand-over of the first byte to the transport.
+    /// Time at which the transport gets the flow.
     pub at: Instant,
     /// Sending host.
     pub source: HostId,
     /// Receiving host.
     pub destination: HostId,
-    /// Payload; [`Bytes::MAX`] for a flow that never ends.
+    /// Payload; [`Bytes::MAX`] for a backlogged flow.
     pub size: Bytes,
     /// Class, an index into [`Spec::classes`](crate::scenario::Spec::classes).
     pub class: ClassId,
-    /// Time from `at` within which the flow should be complete.
+    /// Time from `at` within which the flow should complete.
     pub deadline: Option<Span>,
-    /// The connection that carries it.
+    /// The connection that carries the flow.
     pub connection: ConnectionUse,
-    /// Time from which a long-lived flow sends no new data.
+    /// Time from which a backlogged flow sends no new data.
     pub stop: Option<Instant>,
 }
 
 /// The connection that carries a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConnectionUse {
-    /// Its own, from slow start.
+    /// A new connection, which begins in slow start.
     New,
-    /// Flows of one traffic entry with the same hosts and number share a connection, in order.
+    /// Flows of one traffic entry with the same hosts and number share a connection and follow each other.
     Persistent(u32),
-    /// Shared by all traffic entries with `shared`.
+    /// Flows of all traffic entries with `shared`, with the same hosts and number, share a connection.
     Shared(u32),
 }
 
 words! {
-    /// Flows that share a connection.
+    /// Sharing of connections by flows.
     pub enum Connections {
-        /// None: each has its own.
+        /// Each flow has a connection.
         New = "new",
-        /// Flows of a traffic entry between two hosts.
+        /// Flows of one traffic entry between two hosts share a connection.
         Persistent = "persistent",
-        /// Flows of all traffic entries with `shared` between two hosts.
+        /// Flows of all traffic entries with `shared` between two hosts share a connection.
         Shared = "shared",
     }
 }
 
 impl Connections {
-    /// The connection of a flow. Flows that may be under way at once between the same hosts differ in `number`.
+    /// Connection of a flow. Simultaneous flows between the same hosts must differ in `number`.
     pub(super) fn of(self, number: u32) -> ConnectionUse {
         match self {
             Connections::New => ConnectionUse::New,
@@ -58,7 +58,7 @@ impl Connections {
     }
 }
 
-/// Flows in non-decreasing order of their start, finite or endless.
+/// Flows in order of their start times, finite or endless.
 pub trait Arrivals: Iterator<Item = FlowArrival> + Send {}
 
 impl<T: Iterator<Item = FlowArrival> + Send> Arrivals for T {}

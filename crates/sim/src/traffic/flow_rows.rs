@@ -1,4 +1,4 @@
-//! Rows of a user's own flows, in CSV.
+//! Rows of a user's trace of flows, in CSV.
 
 use super::context::Context;
 use super::flow::{Connections, FlowArrival};
@@ -6,20 +6,21 @@ use crate::config::csv::{self, Row};
 use crate::config::{ConfigError, RowError, Text};
 use shortflow_units::{Bytes, Instant, Span};
 
-/// A row.
+/// A row of the trace.
 #[derive(Debug, Clone)]
 pub(super) struct FlowRow {
-    /// The flow. The start of one that waits is the time after the last arrival that it waits for.
+    /// The flow. If it waits for others, its start is the delay after the last of these arrivals.
     pub flow: FlowArrival,
-    /// Rows above whose last byte must arrive first, from 0, each once.
+    /// Indices (from 0, without repetition) of earlier rows whose last byte must arrive before the flow
+    /// starts.
     pub after: Vec<u32>,
 }
 
-/// Values of rows that name none.
+/// Values for rows that leave a column empty.
 pub(super) struct Defaults<'a> {
     /// Name of the file, for errors.
     pub file: &'a str,
-    /// Class.
+    /// Default class.
     pub class: &'a str,
     /// Sharing of connections.
     pub connections: Connections,
@@ -29,7 +30,7 @@ const COLUMNS: [&str; 7] = ["start", "source", "destination", "bytes", "deadline
 const HEADER: &str = "start,source,destination,bytes[,deadline][,class][,after]";
 const REQUIRED: [&str; 4] = ["start", "source", "destination", "bytes"];
 
-/// The rows of a file.
+/// Parses all rows of a file.
 pub(super) fn parse(
     text: &str,
     defaults: &Defaults,
@@ -60,7 +61,8 @@ pub(super) fn parse(
     if errors.is_empty() { Ok(found) } else { Err(ConfigError::File(errors)) }
 }
 
-/// The text of a wrong header is not told, as the file may be another one, and secret.
+/// Checks the header. The error does not quote a wrong header, because the user may have named another,
+/// secret file.
 fn check_header(row: &Row) -> Result<(), String> {
     let names = &row.fields;
     let is_wrong = |at: &usize| !COLUMNS.contains(&names[*at].as_str()) || names[..*at].contains(&names[*at]);
@@ -76,14 +78,15 @@ fn check_header(row: &Row) -> Result<(), String> {
     })
 }
 
-/// The values of a row by the names of their columns.
+/// Values of a row, by name of the column.
 struct Fields<'a> {
     header: &'a [String],
     values: &'a [String],
 }
 
 impl<'a> Fields<'a> {
-    /// This row, with `above` rows before it. A flow that waits for none starts no earlier than the one above.
+    /// Parses this row, which has `above` rows above it. A flow that waits for no other must not start before
+    /// `earliest`.
     fn row(
         &self,
         earliest: Instant,
@@ -113,7 +116,7 @@ impl<'a> Fields<'a> {
         Ok(FlowRow { flow, after })
     }
 
-    /// The text in `column`; empty where there is no such column.
+    /// The text in `column`; empty if there is no such column.
     fn get(&self, column: &str) -> &'a str {
         self.header.iter().position(|name| name == column).map_or("", |at| &self.values[at])
     }
@@ -149,7 +152,7 @@ fn class_name(text: &str) -> Result<&str, String> {
     if Text::Name.fits(text) { Ok(text) } else { Err(format!("{text:?} is not {}", Text::Name)) }
 }
 
-/// Numbers of rows from 1 between blanks, all among the first `above`.
+/// Parses row numbers separated by blanks. Rows count from 1, and only the first `above` rows are allowed.
 fn rows_above(text: &str, above: u32) -> Result<Vec<u32>, String> {
     let number = |word: &str| match word.parse::<u32>() {
         Ok(row) if (1..=above).contains(&row) => Ok(row - 1),

@@ -10,18 +10,18 @@ use toml::Value;
 /// Hosts before the network is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HostSet {
-    /// All of them.
+    /// All hosts.
     All,
-    /// These.
+    /// The listed hosts.
     Listed(Vec<Named>),
 }
 
-/// One or several hosts.
+/// One item of a list, for one or several hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Named {
-    /// By position.
+    /// A host by its position.
     At(u32),
-    /// By name, or by a range of names or positions.
+    /// Hosts by name, or by a range of names or positions.
     By(String),
 }
 
@@ -49,7 +49,7 @@ impl Format for Hosts {
 }
 
 impl HostSet {
-    /// The hosts of a network; `key` is where they are named.
+    /// Looks up the hosts in a network. `key` is the key that names them.
     pub(crate) fn resolve(
         &self,
         names: &HostNames,
@@ -68,7 +68,7 @@ impl HostSet {
 }
 
 keys! {
-    /// Senders and receivers.
+    /// Keys for senders and receivers.
     pub(super) struct HostPair {
         /// senders
         pub from: HostSet = "all", Hosts;
@@ -79,7 +79,7 @@ keys! {
 }
 
 impl HostPair {
-    /// The keys of traffic with one receiver.
+    /// Keys of a traffic kind with one receiver.
     pub(super) fn to_one_host() -> Vec<ParamInfo> {
         let mut keys = HostPair::parameters();
         for key in keys.iter_mut().filter(|key| key.name == "to") {
@@ -89,7 +89,7 @@ impl HostPair {
         keys
     }
 
-    /// Several senders (all other hosts unless given) and one receiver (the last host unless given).
+    /// Senders (default: all other hosts) and one receiver (default: the last host).
     pub(super) fn many_to_one(
         self,
         reader: &Reader,
@@ -124,7 +124,7 @@ impl HostPair {
         Ok((from, to))
     }
 
-    /// One receiver or several, each with the senders that are not itself.
+    /// One or several receivers, each with all senders except itself.
     pub(super) fn many_to_each(
         self,
         reader: &Reader,
@@ -145,7 +145,7 @@ impl HostPair {
         }
     }
 
-    /// Senders with the receiver of each: one for all of them, or as many as senders.
+    /// Pairs of sender and receiver, with one receiver for all senders or one for each.
     pub(super) fn one_to_one(
         self,
         reader: &Reader,
@@ -175,7 +175,7 @@ impl HostPair {
         }
     }
 
-    /// The senders, each with the one after it as its receiver.
+    /// Pairs of each sender with the next sender of the list as its receiver.
     pub(super) fn ring(
         self,
         reader: &Reader,
@@ -194,7 +194,7 @@ impl HostPair {
         Ok(from.iter().copied().zip(to.copied()).collect())
     }
 
-    /// Several senders and several receivers, all hosts unless given.
+    /// Senders and receivers (default: all hosts).
     pub(super) fn many_to_many(
         self,
         reader: &Reader,

@@ -1,4 +1,4 @@
-//! Incast: many flows to one host at once, as when servers answer a query.
+//! Incast: many simultaneous flows to one host, such as the answers to a query.
 
 use super::context::{Context, four_digits, size_text};
 use super::hosts::HostPair;
@@ -18,7 +18,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// Keys beside hosts and messages.
+    /// Keys other than hosts and messages.
     struct IncastKeys {
         /// flows in one burst, senders taken in turn
         flows: u32 = required, 1..=1_000_000u32;
@@ -121,7 +121,7 @@ impl Traffic for Incast {
 }
 
 impl Incast {
-    /// The flows of the burst at `at`, by their start.
+    /// Flows of the burst at `at`, in order of their start times.
     fn burst(&self, at: Instant, jitter: &mut Stream, draws: &mut Draws) -> Vec<FlowArrival> {
         let senders = self.from.len();
         let mut flow = |number: usize| {

@@ -1,4 +1,5 @@
-//! Inter-arrival times as multiples of their mean: the load decides the mean, the distribution the rest.
+//! Inter-arrival times as multiples of their mean. The load sets the mean, and the distribution sets the
+//! shape.
 
 use crate::config::{ConfigError, Entry, Kind, Kinds, Positive, Reader, keys};
 use crate::engine::Stream;
@@ -6,18 +7,18 @@ use crate::engine::Stream;
 /// Distribution of inter-arrival times.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InterArrival {
-    /// Independent of the past: a Poisson process.
+    /// Exponentially distributed, which gives a Poisson process.
     Exponential,
     /// All equal.
     Fixed,
     /// The logarithm is normally distributed.
     LogNormal(LogNormal),
-    /// Several at once, bursts as a Poisson process.
+    /// Several flows at once, in bursts that form a Poisson process.
     Bursts(Bursts),
 }
 
 keys! {
-    /// A spread.
+    /// Keys of log-normal inter-arrival times.
     pub struct LogNormal {
         /// standard deviation of the natural logarithm of an inter-arrival time
         sigma: f64 = required, Positive(5.0);
@@ -25,7 +26,7 @@ keys! {
 }
 
 keys! {
-    /// A number.
+    /// Keys of bursts.
     pub struct Bursts {
         /// flows that start at once
         flows: u32 = required, 1..=1_000_000u32;
@@ -73,7 +74,7 @@ pub(crate) const TABLE: Kinds = Kinds {
     example: "{ kind = \"log-normal\", sigma = 1.8 }",
 };
 
-/// Every distribution, in the order of the documentation.
+/// All distributions, in the order of the documentation.
 pub fn interarrival() -> Vec<Entry> {
     KINDS.iter().map(Kind::entry).collect()
 }
@@ -86,7 +87,7 @@ pub(super) fn read(reader: &Reader) -> Result<InterArrival, ConfigError> {
 }
 
 impl InterArrival {
-    /// Flows that start at once.
+    /// Number of flows that start at once.
     pub(super) fn together(&self) -> u32 {
         match self {
             InterArrival::Bursts(Bursts { flows }) => *flows,
@@ -94,7 +95,7 @@ impl InterArrival {
         }
     }
 
-    /// The time before arrival number `number`, counted from 0; the mean over many is 1.
+    /// Draws the time before arrival `number`, counted from 0. The mean is 1.
     pub(super) fn sample(&self, number: u64, stream: &mut Stream) -> f64 {
         match self {
             InterArrival::Exponential => stream.exponential(1.0),
@@ -128,7 +129,7 @@ mod tests {
             ("kind='exponential'", 1.0),
             ("kind='fixed'", 0.0),
             ("kind='log-normal'\nsigma=0.8", libm::exp(0.64) - 1.0),
-            // 3 in 4 are 0, the others have mean 4 and second moment 32.
+            // Three of four gaps are 0. The fourth has mean 4 and second moment 32.
             ("kind='bursts'\nflows=4", 8.0 - 1.0),
         ] {
             let times = times_of(toml);

@@ -1,4 +1,4 @@
-//! Backlogged flows: they start, and send until they are stopped.
+//! Backlogged flows, which send until they are stopped.
 
 use super::context::Context;
 use super::hosts::HostPair;
@@ -20,7 +20,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// Keys beside hosts.
+    /// Keys other than hosts.
     struct LongLivedKeys {
         /// number of flows; one for each sender unless given
         flows: Option<u32> = optional, 1..=1_000_000u32;
@@ -40,11 +40,11 @@ keys! {
 #[derive(Debug)]
 struct LongLived {
     class: ClassId,
-    /// Start, source and destination of every flow, in order of time. Every run draws its own permutation.
+    /// Start time, source and destination of each flow, in order of time. Each run draws its own permutation.
     flows: Vec<(Instant, HostId, HostId)>,
     /// Time from start to stop.
     length: Option<Span>,
-    /// All hosts of a permutation.
+    /// All hosts of the permutation, if the receivers are a permutation of the senders.
     permuted: Option<Vec<HostId>>,
 }
 
@@ -93,7 +93,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
         context.packets += rate(*to).min(sent) * seconds / context.tcp.mss.as_f64();
     }
     match keys.permutation {
-        // Each of the flows may go to any of the hosts.
+        // Any of these flows may go to any of these hosts.
         true => context.peers.add(&Vec::from_iter(senders.clone()), &Vec::from_iter(senders.clone())),
         false => context.peers.add_pairs(flows.iter().map(|(_, from, to)| (*from, *to))),
     }

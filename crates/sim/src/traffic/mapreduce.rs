@@ -1,8 +1,8 @@
 //! MapReduce jobs: read, map, shuffle, reduce, collect.
 //!
-//! A mapper that has its input computes and then sends a block to every reducer. A reducer that has
-//! a block of every mapper computes and sends its result to the collector. The job is done when the
-//! collector has them all, so one late flow delays everything.
+//! A mapper with its input computes, and then sends a block to every reducer. A reducer with a block from
+//! every mapper computes, and then sends its result to the collector. The job ends when the collector has all
+//! results, so one late flow delays the whole job.
 
 use super::context::{Context, four_digits, size_text};
 use super::hosts::{HostSet, Hosts};
@@ -27,7 +27,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// Hosts, sizes outside the shuffle, and computing times.
+    /// Hosts, sizes of flows outside the shuffle, and computing times.
     struct JobKeys {
         /// hosts that map, one mapper each
         mappers: HostSet = required, Hosts;
@@ -60,9 +60,9 @@ struct Jobs {
     reducers: Vec<HostId>,
     storage: Vec<HostId>,
     collector: HostId,
-    /// The blocks of the shuffle.
+    /// Messages for the blocks of the shuffle.
     blocks: Messages,
-    /// Class of flows that read and collect.
+    /// Class of the flows from storage and to the collector.
     other_class: ClassId,
 }
 
@@ -123,7 +123,7 @@ impl Jobs {
         context.note(reader, &note);
     }
 
-    /// The place that mapper or reducer `number` has on its host.
+    /// A flow outside the shuffle: input from storage, or a result.
     fn other(&self, at: Instant, ends: (HostId, HostId), size: Bytes) -> FlowArrival {
         let (source, destination) = ends;
         let connection = self.blocks.connection(0);
@@ -141,7 +141,8 @@ impl Jobs {
 }
 
 impl Traffic for Jobs {
-    /// The first job reads from its storage at once, and maps at once if it has none.
+    /// Only the first flows of the first job are certain: its reads from storage or, without storage, its
+    /// shuffle. With `straggle`, the start of the shuffle is random.
     fn expected(&self, measured: MeasurementWindow) -> Expected {
         match self.storage.is_empty() && self.keys.straggle > 0.0 {
             true => Expected::finite(Count::AtLeast(0)),
@@ -167,29 +168,29 @@ struct Run {
     draws: Draws,
     times: Stream,
     hosts: Stream,
-    /// Jobs begun so far.
+    /// Number of jobs begun so far.
     done: u32,
     job: Option<Job>,
 }
 
-/// A job under way.
+/// A job in progress.
 struct Job {
     task: TaskId,
     shuffle: Option<TaskId>,
-    /// Computing times.
+    /// Computing times of mappers and of reducers.
     map: Vec<Span>,
     reduce: Vec<Span>,
-    /// The block from every mapper to every reducer, mapper by mapper.
+    /// Blocks from every mapper to every reducer, mapper by mapper.
     blocks: Vec<FlowArrival>,
-    /// For every reducer, the blocks still to come and the earliest time at which it may begin.
+    /// For each reducer, the number of missing blocks and the earliest time at which it may start.
     inputs: Vec<(usize, Instant)>,
-    /// Blocks that still cross the network.
+    /// Number of blocks that have not arrived over the network.
     on_the_way: usize,
-    /// Results that the collector still waits for.
+    /// Number of results that the collector still waits for.
     results: usize,
 }
 
-/// Role of a flow in its job, coded in a tag.
+/// Role of a flow in its job, encoded in its tag.
 enum Flow {
     Input(usize),
     Block(usize),
@@ -216,7 +217,7 @@ impl Flow {
 }
 
 impl Run {
-    /// Draws everything and begins to read.
+    /// Makes all random draws of a job and starts to read its inputs.
     fn begin_job(&mut self, at: Instant, steps: &mut AppActions) {
         let jobs = Arc::clone(&self.jobs);
         self.done += 1;
@@ -274,7 +275,7 @@ impl Run {
         }
     }
 
-    /// A reducer has a block, from `at` on.
+    /// A reducer has a block from time `at` on.
     fn receive_block(&mut self, reducer: usize, at: Instant, steps: &mut AppActions) {
         let jobs = Arc::clone(&self.jobs);
         let Some(job) = &mut self.job else { return };
@@ -289,7 +290,7 @@ impl Run {
         steps.send(job.task, Flow::Result.tag(), result);
     }
 
-    /// A block has crossed the network.
+    /// A block has arrived over the network.
     fn count_block(&mut self, now: Instant, steps: &mut AppActions) {
         let Some(job) = &mut self.job else { return };
         job.on_the_way -= 1;

@@ -1,4 +1,4 @@
-//! [`Messages`]: common part of finite flows of every traffic kind.
+//! [`Messages`]: keys and draws that the finite flows of all traffic kinds share.
 
 use super::context::Context;
 use super::deadlines::{self, Deadlines};
@@ -19,14 +19,14 @@ pub(super) struct Messages {
     connections: Connections,
 }
 
-/// The random streams that these draw from.
+/// Random streams for sizes and deadlines.
 pub(super) struct Draws {
     sizes: Stream,
     deadlines: Stream,
 }
 
 keys! {
-    /// Keys that are no table.
+    /// Keys with plain values.
     struct MessageKeys {
         /// name of the traffic class in results
         class: String = "short", Text::Name;
@@ -37,7 +37,7 @@ keys! {
 }
 
 impl Messages {
-    /// Reads the keys that [`Messages::parameters`] lists.
+    /// Reads the keys of [`Messages::parameters`].
     pub(super) fn read(reader: &Reader, context: &mut Context) -> Result<Messages, ConfigError> {
         let keys = MessageKeys::read(reader)?;
         let sizes = sizes::read(&reader.required_table("sizes", &Shape::Kinds(sizes::TABLE))?)?;
@@ -47,8 +47,8 @@ impl Messages {
         Ok(Messages { sizes, deadlines, class: context.class(&keys.class), connections: keys.connections })
     }
 
-    /// The mean size with all that its packets take on a link beside payload. Draws tell how much of the last packet is
-    /// empty, on average to a hundredth of a packet.
+    /// Mean flow size in bytes on a link, including headers and padding. The mean padding and the mean unused
+    /// part of last packets come from 10,000 draws, with an error of about a hundredth of a packet.
     pub(super) fn mean_with_headers(&self, context: &Context) -> f64 {
         const DRAWS: u32 = 10_000;
         let tcp = &context.tcp;
@@ -63,8 +63,8 @@ impl Messages {
         mean + (mean / mss + all / f64::from(DRAWS)) * of_full
     }
 
-    /// Counts `flows` of them at an offered load, and bits of payload per second over links, which carry the headers too;
-    /// `together` start at once.
+    /// Counts `flows` flows, of which `together` start at once. `load` is the offered load. `offered` has
+    /// bits of payload per second on links; headers are added here.
     pub(super) fn expect(
         &self,
         context: &mut Context,
@@ -78,7 +78,7 @@ impl Messages {
         context.expect_sizes(flows, &*self.sizes, together, (load, offered), apart);
     }
 
-    /// The keys as users meet them.
+    /// The keys as users see them.
     pub(super) fn parameters() -> Vec<ParamInfo> {
         let sizes = ParamInfo::new("sizes", ParamInfo::REQUIRED, Shape::Kinds(sizes::TABLE), "flow sizes");
         let about = "deadlines, relative to the start of a flow";
@@ -89,7 +89,7 @@ impl Messages {
         .concat()
     }
 
-    /// The streams of traffic entry `index`.
+    /// Random streams of traffic entry `index`.
     pub(super) fn draws(&self, seeds: Seeds, index: usize) -> Draws {
         Draws {
             sizes: seeds.stream("traffic sizes", index),
@@ -97,20 +97,20 @@ impl Messages {
         }
     }
 
-    /// The streams of one member of traffic entry `index`, such as a session, whose draws must not
-    /// depend on other members.
+    /// Random streams of one member (such as a session) of traffic entry `index`. The draws of a member must
+    /// not depend on other members.
     pub(super) fn draws_of(&self, seeds: Seeds, index: usize, member: usize) -> Draws {
         let stream = |purpose: &str| seeds.stream(&format!("traffic {purpose} of {member}"), index);
         Draws { sizes: stream("sizes"), deadlines: stream("deadlines") }
     }
 
-    /// The class of the flows.
+    /// Class of the flows.
     pub(super) fn class(&self) -> ClassId {
         self.class
     }
 
-    /// A flow with size and deadline drawn. Flows that may be under way at once between the same
-    /// hosts differ in `number`.
+    /// A flow with random size and deadline. Simultaneous flows between the same hosts must differ in
+    /// `number`.
     pub(super) fn arrival(
         &self,
         draws: &mut Draws,
@@ -130,7 +130,7 @@ impl Messages {
         }
     }
 
-    /// Connection of flows with this number.
+    /// Connection of the flows with this number.
     pub(super) fn connection(&self, number: u32) -> ConnectionUse {
         self.connections.of(number)
     }

@@ -1,8 +1,8 @@
-//! Traffic: starts, hosts and sizes of flows. A new kind is a file with
-//! `KIND` and a [`Traffic`], and one line in `KINDS`.
+//! Traffic: start times, hosts and sizes of flows. A new kind is a file with a `KIND` and a [`Traffic`], and
+//! one line in `KINDS`.
 //!
-//! Every draw comes from a stream named after the traffic entry and its purpose (gaps, sizes,
-//! hosts, deadlines), so all schemes meet the same flows.
+//! Each random draw comes from a stream named after the traffic entry and the purpose (gaps, sizes, hosts,
+//! deadlines). Therefore all schemes meet the same flows.
 
 mod aggregation;
 mod application;
@@ -49,7 +49,7 @@ use crate::config::{ConfigError, Entry, Flag, Kind, ParamInfo, Reader, keys};
 use std::collections::BTreeSet;
 use workload::Read;
 
-/// The one list of traffic kinds.
+/// Registry of traffic kinds.
 const KINDS: &[Kind<Read>] = &[
     long_lived::KIND,
     poisson::KIND,
@@ -64,7 +64,7 @@ const KINDS: &[Kind<Read>] = &[
     ring::KIND,
 ];
 
-/// Every traffic kind, in the order of the documentation.
+/// All traffic kinds, in the order of the documentation.
 pub fn traffic_kinds() -> Vec<Entry> {
     let entry = |kind: &Kind<Read>| {
         let mut entry = kind.entry();
@@ -74,24 +74,24 @@ pub fn traffic_kinds() -> Vec<Entry> {
     KINDS.iter().map(entry).collect()
 }
 
-/// The keys that every kind understands.
+/// Keys of every traffic kind.
 fn of_every_kind() -> Vec<ParamInfo> {
     [EntryKeys::parameters(), partial::PartialKeys::parameters()].concat()
 }
 
 keys! {
-    /// The key about counting.
+    /// Key about counting flows.
     struct EntryKeys {
         /// accept that none of its flows starts in the measured time, and so counts
         unmeasured: Option<bool> = optional, Flag;
     }
 }
 
-/// Keys that set the starts of flows; each kind has one of them.
+/// Keys for the starts of flows. Each kind has one of them.
 const START_KEYS: [&str; 3] = ["at", "start", "file"];
 
-/// The flows of an entry that count. That there are none is an error, unless the entry accepts it; that it accepts
-/// it needlessly is a warning.
+/// Number of measured flows of an entry. An entry without measured flows is an error unless it sets
+/// `unmeasured`. If it sets `unmeasured` although flows count, this adds a warning.
 pub(crate) fn expected(
     reader: &Reader,
     traffic: &dyn Traffic,
@@ -140,7 +140,7 @@ pub(crate) fn read_all(
     entries.iter().enumerate().map(read).collect()
 }
 
-/// Classes that an entry states, or has by default; `None` if its rows may name any.
+/// Classes that an entry names or has by default; `None` if the rows of a trace may name any class.
 fn classes_of(reader: &Reader) -> Option<BTreeSet<String>> {
     let texts = reader.texts();
     let value = |key: &str| texts.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone());

@@ -1,5 +1,6 @@
-//! Partial deployment: a share of the flows of a traffic entry runs another transport than the scheme's. The transport of a
-//! flow follows from its class. Flows that share their class's name with others are a class of their own, `CLASS-TRANSPORT`.
+//! Partial deployment: a share of the flows of a traffic entry runs another transport than the scheme's. The
+//! class of a flow determines its transport. If a class also has flows with the scheme's transport, the flows
+//! with the other transport form a class `CLASS-TRANSPORT`.
 
 use super::application::{AppActions, Application, FlowRequest};
 use super::context::Context;
@@ -13,7 +14,7 @@ use shortflow_units::{ClassId, HostId, Instant};
 use std::sync::Arc;
 
 keys! {
-    /// Keys of every kind about transports.
+    /// Keys for transports, valid for every traffic kind.
     pub(super) struct PartialKeys {
         /// transport of these flows in place of the scheme's, with its parameters; flows whose class has others too
         /// are then of the class CLASS-TRANSPORT
@@ -23,7 +24,7 @@ keys! {
     }
 }
 
-/// `traffic` with the transports that its entry names.
+/// Wraps `traffic` so that a share of its flows runs the transport of its entry.
 pub(super) fn read(
     reader: &Reader,
     context: &mut Context,
@@ -113,7 +114,7 @@ impl Traffic for Partial {
     }
 }
 
-/// Draws the flows that run the other transport.
+/// Draws which flows run the other transport.
 struct Draw {
     seeds: Seeds,
     index: usize,
@@ -123,12 +124,12 @@ struct Draw {
 }
 
 impl Draw {
-    /// For the next flow of a fixed order.
+    /// Draws for the next flow. Flows must come in a fixed order.
     fn next(&mut self) -> bool {
         self.stream.unit() < self.share
     }
 
-    /// Equal for all flows with these ends and this number, in any order of starts.
+    /// Draws for a flow by its ends and `number`. The result does not depend on the order of starts.
     fn of(&self, (source, destination): (HostId, HostId), number: u64) -> bool {
         let purpose = format!("traffic transports {} {} {number}", source.0, destination.0);
         self.seeds.stream(&purpose, self.index).unit() < self.share

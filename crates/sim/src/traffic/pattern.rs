@@ -1,4 +1,4 @@
-//! [`Pattern`]: senders and receivers, flow by flow.
+//! [`Pattern`]: choice of sender and receiver for each flow.
 
 use super::context::Context;
 use super::hosts::{HostPair, HostSet, Hosts};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 words! {
-    /// Choice of receivers.
+    /// Rule for the choice of receivers.
     pub enum Rule {
         ManyToOne = "many-to-one",
         AllToAll = "all-to-all",
@@ -24,7 +24,7 @@ words! {
 }
 
 keys! {
-    /// A rule and its arguments.
+    /// A rule and its parameters.
     struct PatternKeys {
         /// who sends to whom: all to one host, to any host, each to one host of its own, within or
         /// across racks, a mixture of both, or more than their share to hot hosts
@@ -38,21 +38,21 @@ keys! {
     }
 }
 
-/// Senders and receivers, and the choice of a flow among them.
+/// Senders and receivers, and the rule that chooses among them.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
     rule: Rule,
-    /// Probability of the special choice: to stay in the rack, to go to a hot host.
+    /// Probability that a flow stays in the rack or goes to a hot host.
     share: f64,
     from: Vec<HostId>,
-    /// Receivers by rack.
+    /// Receivers, sorted by rack if the rule uses racks.
     to: Vec<HostId>,
     hot: Vec<HostId>,
-    /// For each sender, which of the receivers are in its rack.
+    /// For each sender, the range of receivers in its rack.
     rack: Vec<Range<usize>>,
 }
 
-/// Draws the ends of flows in one run.
+/// Random choice of sender and receiver in one run.
 #[derive(Debug)]
 pub(super) struct Pairs {
     pattern: Pattern,
@@ -62,12 +62,12 @@ pub(super) struct Pairs {
 }
 
 impl Pattern {
-    /// The keys as users meet them.
+    /// The keys as users see them.
     pub(super) fn parameters() -> Vec<ParamInfo> {
         [PatternKeys::parameters(), HostPair::parameters()].concat()
     }
 
-    /// Reads the pattern and checks that every sender has a receiver.
+    /// Reads the pattern. Checks that each sender has a receiver.
     pub(super) fn read(reader: &Reader, context: &mut Context) -> Result<Pattern, ConfigError> {
         let keys = PatternKeys::read(reader)?;
         let ends = HostPair::read(reader)?;
@@ -141,7 +141,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// Hosts that receive flows, hot ones included.
+    /// Hosts that receive flows, including hot hosts.
     pub(super) fn receivers(&self) -> Vec<HostId> {
         let mut all: Vec<HostId> = self.to.iter().chain(&self.hot).copied().collect();
         all.sort_unstable();
@@ -149,13 +149,13 @@ impl Pattern {
         all
     }
 
-    /// The senders; each is as likely as the others.
+    /// The senders, which are equally likely.
     pub(super) fn senders(&self) -> &[HostId] {
         &self.from
     }
 
-    /// The probabilities of the receivers of sender number `sender`. A permutation is one of many,
-    /// each as likely as the others.
+    /// Probabilities of the receivers of sender `sender`. For a permutation, the mean over all permutations,
+    /// which are equally likely.
     pub(super) fn chances(&self, sender: usize) -> Vec<(HostId, f64)> {
         let source = self.from[sender];
         let evenly = |among: &[&[HostId]], share: f64| -> Vec<(HostId, f64)> {
@@ -180,7 +180,7 @@ impl Pattern {
         }
     }
 
-    /// The draws of traffic entry `index`.
+    /// Random choice for traffic entry `index`.
     pub(super) fn pairs(&self, seeds: Seeds, index: usize) -> Pairs {
         let fixed = match self.rule {
             Rule::Permutation => {
@@ -193,7 +193,8 @@ impl Pattern {
 }
 
 impl PatternKeys {
-    /// The probability of the special choice; a key that the pattern does not use is an error.
+    /// Probability that a flow stays in the rack or goes to a hot host. A key that the pattern does not use
+    /// is an error.
     fn share(&self, reader: &Reader) -> Result<f64, ConfigError> {
         let unused = match self.pattern {
             Rule::RackLocality => [("hot", self.hot.is_some()), ("hot_hosts", self.hot_hosts.is_some())],
@@ -233,7 +234,7 @@ fn hot_hosts(set: Option<HostSet>, reader: &Reader, context: &Context) -> Result
 }
 
 impl Pairs {
-    /// The sender and the receiver of the next flow.
+    /// Draws the sender and the receiver of the next flow.
     pub(super) fn draw(&mut self) -> (HostId, HostId) {
         let Pairs { pattern, stream, fixed } = self;
         let sender = stream.below(pattern.from.len() as u64) as usize;
@@ -257,7 +258,8 @@ impl Pairs {
     }
 }
 
-/// A random order of the receivers `to` in which none of the senders `from`, as many, faces itself.
+/// A random order of the receivers `to` in which no sender of `from` meets itself. Both lists have the same
+/// length.
 pub(super) fn permutation(from: &[HostId], to: &[HostId], stream: &mut Stream) -> Vec<HostId> {
     let mut to = to.to_vec();
     for i in (1..to.len()).rev() {
@@ -271,13 +273,13 @@ pub(super) fn permutation(from: &[HostId], to: &[HostId], stream: &mut Stream) -
     to
 }
 
-/// A host that is listed twice is an error.
+/// Returns the first host that is listed twice as an error.
 fn each_once(hosts: &[HostId]) -> Result<(), HostId> {
     let mut seen = BTreeSet::new();
     hosts.iter().find(|host| !seen.insert(**host)).map_or(Ok(()), |host| Err(*host))
 }
 
-/// One of `hosts` other than `source`.
+/// A random host of `hosts` other than `source`.
 fn other_than(source: HostId, hosts: &[HostId], stream: &mut Stream) -> HostId {
     loop {
         let host = hosts[stream.below(hosts.len() as u64) as usize];
@@ -287,7 +289,7 @@ fn other_than(source: HostId, hosts: &[HostId], stream: &mut Stream) -> HostId {
     }
 }
 
-/// One of `hosts` whose position is not in `rack`.
+/// A random host of `hosts` whose position is not in `rack`.
 fn outside(rack: &Range<usize>, hosts: &[HostId], stream: &mut Stream) -> HostId {
     let place = stream.below((hosts.len() - rack.len()) as u64) as usize;
     hosts[if place < rack.start { place } else { place + rack.len() }]

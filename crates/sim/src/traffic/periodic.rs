@@ -1,4 +1,4 @@
-//! Senders that have something to send at fixed intervals, each on a clock of its own.
+//! Senders that send bursts at fixed intervals, each with its own phase.
 
 use super::context::{Context, four_digits, size_text};
 use super::hosts::HostPair;
@@ -20,7 +20,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// Keys beside hosts and messages.
+    /// Keys other than hosts and messages.
     struct PeriodicKeys {
         /// time from burst to burst of a sender
         every: Span = required, POSITIVE_TIME;
@@ -37,7 +37,7 @@ keys! {
 struct Periodic {
     every: Span,
     jitter: Span,
-    /// Each sender and the earliest time of its first burst.
+    /// Each sender with the earliest time of its first burst.
     from: Vec<(Instant, HostId)>,
     to: HostId,
     messages: Messages,

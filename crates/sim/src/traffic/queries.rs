@@ -1,4 +1,4 @@
-//! Partition and aggregate: one host asks many workers and waits for all answers.
+//! Partition and aggregate: a host asks many workers and waits for all answers.
 
 use super::Traffic;
 use super::context::{Context, four_digits, size_text};
@@ -18,7 +18,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// Keys beside hosts, levels and rounds.
+    /// Keys other than hosts, levels and rounds.
     struct QueryKeys {
         /// workers that a host asks, hosts of from taken in turn
         workers: u32 = required, 1..=1_000_000u32;
@@ -42,7 +42,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     for (place, (from, root)) in asking.into_iter().enumerate() {
         let mut tree = Tree::new(root, vec![level.clone()], rounds.clone(), tree_keys, context);
         for worker in 0..keys.workers as usize {
-            // Hosts begin with different workers, so that few workers do not serve them all.
+            // Each host begins with another worker. Otherwise a few workers would serve all hosts.
             tree.add(0, 0, from[(place + worker) % from.len()], (worker / from.len()) as u32);
         }
         tree.announce(context);

@@ -1,7 +1,8 @@
-//! Queries that go down a tree of hosts and answers that come up again: the common part of one-level
-//! and two-level aggregation.
+//! Queries that descend a tree of hosts, and answers that return: the common part of one-level and two-level
+//! aggregation.
 //!
-//! A host that is asked asks its children at once; when all of them have answered, or at once if it
+//! A host that gets a request asks its children at once. When all children have answered, or at once without
+//! children, the host computes and answers. The query ends when the root has all answers.
 //! has none, it computes and answers. The query is done when the root has every answer.
 
 use super::messages::{Draws, Messages};
@@ -14,7 +15,7 @@ use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
 use std::sync::Arc;
 
 keys! {
-    /// Keys of one level of hosts, beside its answers.
+    /// Keys of one level of hosts, other than its answers.
     #[derive(Copy)]
     pub(super) struct LevelKeys {
         /// size of the request to each host of this level
@@ -45,7 +46,7 @@ pub(super) struct Level {
 }
 
 impl Level {
-    /// The keys as users meet them.
+    /// The keys as users see them.
     pub(super) fn parameters() -> Vec<ParamInfo> {
         [LevelKeys::parameters(), Messages::parameters()].concat()
     }
@@ -61,28 +62,28 @@ impl Level {
 #[derive(Debug, Clone)]
 struct Member {
     host: HostId,
-    /// Position of the host that asks it.
+    /// Index of the host that asks this member.
     parent: usize,
-    /// Position of its level.
+    /// Index of the member's level.
     level: usize,
-    /// Members of one level on the same host differ in this.
+    /// Distinguishes members of one level on the same host.
     number: u32,
 }
 
-/// A query that is asked again and again.
+/// A query that repeats.
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
     rounds: Rounds,
     deadline: Option<Span>,
     request_class: ClassId,
     levels: Vec<Level>,
-    /// The root, then every member after its parent.
+    /// The root, followed by all members; each member comes after its parent.
     members: Vec<Member>,
     children: Vec<Vec<usize>>,
 }
 
 impl Tree {
-    /// A root without children.
+    /// A tree with a root and no other members.
     pub(super) fn new(
         root: HostId,
         levels: Vec<Level>,
@@ -100,7 +101,7 @@ impl Tree {
         }
     }
 
-    /// Adds a member that `parent` asks; its position.
+    /// Adds a member that `parent` asks. Returns its index.
     pub(super) fn add(&mut self, parent: usize, level: usize, host: HostId, number: u32) -> usize {
         let member = self.members.len();
         self.members.push(Member { host, parent, level, number });
@@ -121,7 +122,7 @@ impl Tree {
     }
 }
 
-/// Queries of several roots, which do not wait for one another.
+/// Independent queries of several roots.
 #[derive(Debug)]
 pub(super) struct Trees(pub Vec<Tree>);
 
@@ -152,7 +153,7 @@ impl Application for Queries {
 }
 
 impl Tree {
-    /// The query of the root in this place, whose tags begin with `first_tag`.
+    /// The query of root number `place`, whose tags begin with `first_tag`.
     fn query(&self, seeds: Seeds, index: usize, (place, first_tag): (usize, u64)) -> Query {
         let levels = self.levels.len();
         let draws = |level: usize| self.levels[level].answers.draws_of(seeds, index, place * levels + level);
@@ -170,18 +171,18 @@ impl Tree {
     }
 }
 
-/// The queries of one run.
+/// The queries of one root in one run.
 struct Query {
     tree: Arc<Tree>,
-    /// Tags of earlier queries are below.
+    /// First tag of this query; queries before it in the list have smaller tags.
     first_tag: u64,
     draws: Vec<Draws>,
     jitter: Stream,
     asked: u32,
     task: Option<TaskId>,
-    /// The answer of every member but the root, and its computing time.
+    /// For each member except the root, its answer and its computing time.
     answers: Vec<(FlowArrival, Span)>,
-    /// Answers that every member still waits for.
+    /// For each member, the number of answers that it waits for.
     waiting: Vec<usize>,
 }
 
@@ -236,7 +237,7 @@ impl Query {
         );
     }
 
-    /// An answer has reached `parent`.
+    /// An answer has arrived at `parent`.
     fn answered(&mut self, parent: usize, now: Instant, steps: &mut AppActions) {
         self.waiting[parent] -= 1;
         if self.waiting[parent] > 0 {

@@ -1,8 +1,9 @@
-//! Collectives over a ring: each rank sends a chunk to its right neighbour, and sends on what has come from the left.
+//! Collectives over a ring: each rank sends a chunk to its right neighbour, and forwards chunks from its left
+//! neighbour.
 //!
-//! With n ranks and S bytes at each, chunks have S / n bytes. A reduce-scatter and an all-gather take n − 1 steps each, an
-//! all-reduce both. A collective is done when the last rank has its last chunk: at the earliest after S (n − 1) / (n B) over
-//! links of rate B, and an all-reduce after twice that time.
+//! With n ranks and S bytes per rank, a chunk has S / n bytes. A reduce-scatter or an all-gather takes n − 1
+//! steps, and an all-reduce takes twice as many. A collective ends when the last rank has its last chunk. On
+//! links of rate B this takes at least S (n − 1) / (n B), and twice as long for an all-reduce.
 
 use super::context::{Context, four_digits, size_text};
 use super::flow::Connections;
@@ -24,13 +25,13 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 words! {
-    /// Collective of a ring.
+    /// Collective operation of a ring.
     pub enum Operation {
-        /// Both others, one after the other.
+        /// Reduce-scatter, followed by all-gather.
         AllReduce = "all-reduce",
         /// Each rank ends with the sum of one chunk.
         ReduceScatter = "reduce-scatter",
-        /// Each rank begins with one chunk and ends with all.
+        /// Each rank begins with one chunk and ends with all chunks.
         AllGather = "all-gather",
     }
 }
@@ -45,7 +46,7 @@ impl Operation {
 }
 
 keys! {
-    /// Ranks and sizes.
+    /// Keys for ranks and sizes.
     struct RingKeys {
         /// hosts of the ranks, in the order of the ring
         ranks: HostSet = required, Hosts;
@@ -135,9 +136,9 @@ impl Traffic for Ring {
 /// The collectives of one run.
 struct Run {
     ring: Ring,
-    /// Collectives begun so far.
+    /// Number of collectives begun so far.
     done: u32,
-    /// The present one, and the number of ranks that wait for their last chunk.
+    /// The present collective, and the number of ranks that wait for their last chunk.
     under_way: Option<(TaskId, usize)>,
 }
 
@@ -149,7 +150,7 @@ impl Run {
         (0..ranks).for_each(|rank| self.send(rank, 0, at, steps));
     }
 
-    /// A rank sends the chunk of a step.
+    /// Sends the chunk of step `step` from rank `rank`.
     fn send(&self, rank: usize, step: usize, at: Instant, steps: &mut AppActions) {
         let (ring, Some((task, _))) = (&self.ring, self.under_way) else { return };
         let arrival = FlowArrival {

@@ -1,11 +1,11 @@
-//! [`Rounds`]: tasks of one application that follow each other, each after a pause for thought.
+//! [`Rounds`]: consecutive tasks of an application, each after a think time.
 
 use super::context::Context;
 use crate::config::{ANY_TIME, ConfigError, ParamInfo, Reader, keys};
 use shortflow_units::{Instant, Span};
 
 keys! {
-    /// Keys for starts of tasks.
+    /// Keys for the starts of tasks.
     struct RoundKeys {
         /// when the first one begins
         at: Span = "0s", ANY_TIME;
@@ -28,7 +28,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// The keys as users meet them.
+    /// The keys as users see them.
     pub(super) fn parameters() -> Vec<ParamInfo> {
         RoundKeys::parameters()
     }
@@ -39,7 +39,7 @@ impl Rounds {
         Ok(Rounds { first, repeat: keys.repeat, think: keys.think, end: Instant::ZERO + context.duration })
     }
 
-    /// Start of the next task, if `done` tasks are done, the last of them now.
+    /// Start of the next task, if `done` tasks are done and the last of them ends now.
     pub(super) fn next(&self, now: Instant, done: u32) -> Option<Instant> {
         let at = now + self.think;
         (done < self.repeat && at < self.end).then_some(at)

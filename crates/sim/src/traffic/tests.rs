@@ -1,4 +1,4 @@
-//! Arrivals of every traffic kind.
+//! Arrivals of all traffic kinds.
 
 use super::*;
 use crate::config::{ConfigError, Document, Reader};
@@ -19,7 +19,7 @@ fn star() -> Graph {
     graph
 }
 
-/// Reads a traffic entry; the file `flows.csv` that it may name has the text `csv`.
+/// Reads a traffic entry. The file `flows.csv` has the text `csv`.
 fn read_entry(toml: &str, csv: &str) -> Result<(Box<dyn Traffic>, Vec<String>), ConfigError> {
     let files = |_: &str| Ok(csv.to_owned());
     let document = Document::parse(toml, "test.toml", &[], &[], &files)?;
@@ -35,7 +35,7 @@ fn arrivals(toml: &str, seed: u64) -> Vec<FlowArrival> {
     flows(&*traffic, seed, 0).take_while(in_time).collect()
 }
 
-/// The flows of an entry that does not wait for answers.
+/// The flows of an open-loop entry.
 fn flows(traffic: &dyn Traffic, seed: u64, index: usize) -> Box<dyn Arrivals> {
     match traffic.start(Seeds::new(seed), index) {
         Workload::Open(arrivals) => arrivals,
@@ -43,7 +43,7 @@ fn flows(traffic: &dyn Traffic, seed: u64, index: usize) -> Box<dyn Arrivals> {
     }
 }
 
-/// The hosts of each flow as numbers.
+/// Numbers of the source and destination of each flow.
 fn ends(flows: &[FlowArrival]) -> Vec<(u32, u32)> {
     flows.iter().map(|flow| (flow.source.0, flow.destination.0)).collect()
 }
@@ -95,8 +95,8 @@ fn many_to_one_goes_from_all_others_to_the_last_host_unless_told() {
     assert!(flows.iter().all(|flow| flow.destination == HostId(4)));
 }
 
-/// 0.5 of 1 Gbit/s in flows of 12.5 KB is 5000 flows in a second, give or take five standard
-/// deviations of a Poisson count.
+/// Half of 1 Gbit/s in flows of 12.5 KB is 5000 flows per second, within five standard deviations of a
+/// Poisson count.
 #[test]
 fn poisson_arrivals_offer_their_load() {
     let flows = arrivals("kind='poisson'\nload=0.5\nsizes={kind='fixed', value='12500B'}", 1);
@@ -163,7 +163,8 @@ fn deadlines_and_classes_are_attached() {
     );
 }
 
-/// Row 3 waits for rows 1 and 2, row 4 for row 3 and 2 ms more; row 6 for row 5, which starts after the run.
+/// Row 3 waits for rows 1 and 2, and row 4 starts 2 ms after row 3. Row 6 waits for row 5, which starts after
+/// the run.
 #[test]
 fn rows_of_a_trace_wait_for_the_rows_that_they_name() {
     let csv = "start,source,destination,bytes,after\n0,0,1,9,\n0.1,1,2,9,\n0,2,3,9,1 2\n2ms,3,4,9,3\n1.5,0,1,9,\n0,1,2,9,5\n";
@@ -242,7 +243,7 @@ fn entries_of_one_scenario_draw_from_different_streams() {
     assert_ne!(flow(1, 0), flow(2, 0));
 }
 
-/// Some entry of every kind that draws at random.
+/// Entries of all kinds that draw at random.
 fn any_entry() -> impl Strategy<Value = String> {
     let sizes = "sizes={kind='uniform', min='2KB', max='98KB'}\ndeadline={kind='exponential', mean='40ms'}";
     prop_oneof![
@@ -288,7 +289,7 @@ fn expected(toml: &str, csv: &str) -> String {
 const FIXED: &str = "sizes={kind='fixed', value='10KB'}";
 
 /// Poisson: 5000 flows/s for 0.9 s. Periodic: two senders, at 0, 10, … ms and at 3, 13, … ms. Applications:
-/// the first requests, and only if they are late enough.
+/// only the first requests, if they start in the measured time.
 #[test]
 fn every_kind_knows_how_many_of_its_flows_count() {
     let csv = "start,source,destination,bytes\n0,0,1,9\n0.1,0,1,9\n0.5,0,1,9\n";
@@ -316,7 +317,7 @@ fn every_kind_knows_how_many_of_its_flows_count() {
 }
 
 proptest! {
-    /// Where a number is exact, it is that of the flows of any seed.
+    /// An exact number is the number of arrivals under every seed.
     #[test]
     fn an_exact_number_is_what_arrives(
         seed: u64, flows in 1u32..9, repeat in 1u32..9, at in 0u64..150, stagger in 0u64..60, every in 1u64..100,

@@ -1,4 +1,4 @@
-//! A user's own flows, from a CSV file.
+//! A user's trace of flows, from a CSV file.
 
 use super::context::{Context, four_digits, size_text};
 use super::flow::{Connections, FlowArrival};
@@ -21,7 +21,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// A file.
+    /// Keys of a trace.
     struct TraceKeys {
         /// CSV file, relative to the scenario, by increasing start; times in seconds or with a unit. A row with after starts
         /// this time after the last byte of the rows that it names has arrived
@@ -89,7 +89,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     }
 }
 
-/// The rows that start before `end`, and those that wait for such rows alone.
+/// The rows that start before `end`, and the rows that wait only for such rows.
 fn in_time(rows: Vec<FlowRow>, end: Instant) -> Vec<FlowRow> {
     let (mut places, mut found) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
     for mut row in rows {
@@ -104,8 +104,9 @@ fn in_time(rows: Vec<FlowRow>, end: Instant) -> Vec<FlowRow> {
     found
 }
 
-/// The start of the last row, and a question about the unit of starts if nanoseconds, the smallest usual unit, put every row
-/// before `duration` and most rows are `lost`. The rows do not tell which of the smaller units is meant.
+/// Text with the start of the last row. If most rows are `lost`, and all would start before `duration` if
+/// their starts were in nanoseconds, the smallest common unit, then the text asks for the unit of the starts.
+/// The rows do not show which smaller unit is meant.
 fn remedy(last: Span, duration: Span, lost: bool) -> String {
     const NANOSECONDS: u64 = 1_000_000_000;
     if lost && Span::from_ps(last.as_ps() / NANOSECONDS) < duration {

@@ -1,7 +1,7 @@
-//! A three-tier web service: clients ask web servers, web servers ask databases.
+//! A three-tier web service: clients ask web servers for pages, and web servers ask databases.
 //!
-//! A session asks for a page, waits until it has it, thinks, and asks again. Its draws are its own,
-//! so they do not depend on which session is served first.
+//! A session asks for a page, waits for it, thinks, and asks again. Each session has its own random draws,
+//! which do not depend on the order in which sessions are served.
 
 use super::context::{Context, four_digits, size_text};
 use super::hosts::{HostSet, Hosts};
@@ -25,7 +25,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// Hosts, numbers and small messages.
+    /// Hosts, number of sessions, and sizes of requests.
     struct WebKeys {
         /// hosts of the clients
         clients: HostSet = required, Hosts;
@@ -51,13 +51,13 @@ keys! {
 #[derive(Debug, Clone)]
 struct Service {
     keys: WebKeys,
-    /// The client host of every session.
+    /// The client host of each session.
     sessions: Vec<HostId>,
     servers: Vec<HostId>,
     databases: Vec<HostId>,
     pages: Messages,
     answers: Messages,
-    /// Class of the requests.
+    /// Class of the requests and queries.
     request_class: ClassId,
     end: Instant,
 }
@@ -123,7 +123,7 @@ impl Service {
 }
 
 impl Traffic for Service {
-    /// Sessions think before their first page, so nothing is certain.
+    /// No flow is certain, because sessions think before their first page.
     fn expected(&self, _: MeasurementWindow) -> Expected {
         Expected::finite(Count::AtLeast(0))
     }
@@ -153,7 +153,7 @@ struct Session {
     visit: Option<Visit>,
 }
 
-/// A page that is being asked for: the four flows that it takes, in order.
+/// A page request in progress, with its four flows in order.
 struct Visit {
     task: TaskId,
     flows: [FlowArrival; FLOWS],
@@ -162,7 +162,7 @@ struct Visit {
 const FLOWS: usize = 4;
 
 impl Run {
-    /// A session thinks, and then asks for a page.
+    /// Lets a session think and then ask for a page.
     fn visit(&mut self, number: usize, now: Instant, steps: &mut AppActions) {
         let service = &*self.service;
         let (client, session) = (service.sessions[number], &mut self.sessions[number]);
@@ -177,7 +177,7 @@ impl Run {
         self.send(number, 0, at, steps);
     }
 
-    /// Sends flow `step` of the page that a session asked for.
+    /// Sends flow `step` of the page that session `number` asks for.
     fn send(&self, number: usize, step: usize, at: Instant, steps: &mut AppActions) {
         if let Some(visit) = &self.sessions[number].visit {
             let arrival = FlowArrival { at, ..visit.flows[step] };
@@ -187,7 +187,7 @@ impl Run {
 }
 
 impl Session {
-    /// Request, query, answer and page.
+    /// Draws the four flows of a page: request, query, answer and page.
     fn draw(&mut self, service: &Service, client: HostId, number: u32) -> [FlowArrival; FLOWS] {
         let mut one_of = |hosts: &[HostId]| hosts[self.choices.below(hosts.len() as u64) as usize];
         let (server, database) = (one_of(&service.servers), one_of(&service.databases));

@@ -1,4 +1,4 @@
-//! Flows of a trace that wait for others: a flow starts once the last byte of each flow before it has arrived.
+//! Traces with dependent flows: a flow starts when the last byte of each flow that it waits for has arrived.
 
 use super::flow_rows::FlowRow;
 use super::{AppActions, Application, FlowArrival, TaskId, TaskKind, Traffic, Workload};
@@ -6,7 +6,7 @@ use crate::engine::Seeds;
 use shortflow_units::Instant;
 use std::sync::Arc;
 
-/// The rows of a file. They are one job.
+/// The rows of a file, which form one job.
 #[derive(Debug, Clone)]
 pub(super) struct Workflow {
     rows: Arc<[Row]>,
@@ -15,14 +15,14 @@ pub(super) struct Workflow {
 #[derive(Debug)]
 struct Row {
     flow: FlowArrival,
-    /// Number of rows that it waits for.
+    /// Number of rows that this row waits for.
     waits_for: u32,
-    /// Rows that wait for it.
+    /// Rows that wait for this row.
     next: Vec<u32>,
 }
 
 impl Workflow {
-    /// The workflow of these rows, of which each waits for rows above.
+    /// A workflow of `rows`, each of which waits only for rows above it.
     pub(super) fn new(rows: &[FlowRow]) -> Workflow {
         let row = |row: &FlowRow| Row { flow: row.flow, waits_for: row.after.len() as u32, next: Vec::new() };
         let mut found: Vec<Row> = rows.iter().map(row).collect();
@@ -48,9 +48,9 @@ impl Traffic for Workflow {
 /// The rows in one run.
 struct Run {
     rows: Arc<[Row]>,
-    /// Number of rows, by row, that it still waits for.
+    /// For each row, the number of rows that it still waits for.
     waiting: Vec<u32>,
-    /// Rows that have not arrived.
+    /// Number of flows that have not arrived.
     left: usize,
     job: Option<TaskId>,
 }

@@ -1,4 +1,4 @@
-//! [`Traffic`]: interface of every kind of traffic.
+//! [`Traffic`]: interface of all traffic kinds.
 
 use super::application::{AppActions, Application};
 use super::context::Context;
@@ -12,12 +12,13 @@ use std::fmt::Debug;
 /// Reads a traffic entry from its table.
 pub(super) type Read = fn(&Reader, &mut Context) -> Result<Box<dyn Traffic>, ConfigError>;
 
-/// A validated `[[traffic]]` entry: immutable, shared between runs.
+/// A validated `[[traffic]]` entry, immutable and shared by runs.
 pub trait Traffic: Send + Sync + Debug {
-    /// Its flows for one seed. `index` is the position of the entry in the scenario, from 0.
+    /// The flows for one seed. `index` is the position of the entry in the scenario, from 0.
     fn start(&self, seeds: Seeds, index: usize) -> Workload;
 
-    /// Number of measured flows. The default counts one seed, which is right if starts do not depend on it.
+    /// Number of measured flows. The default counts the flows of one seed, so it is exact only if start times
+    /// do not depend on the seed.
     fn expected(&self, measured: MeasurementWindow) -> Expected {
         self.start(Seeds::new(0), 0).expected(measured)
     }
@@ -25,20 +26,21 @@ pub trait Traffic: Send + Sync + Debug {
 
 /// A traffic entry in one run.
 pub enum Workload {
-    /// Flows whose starts do not depend on the network.
+    /// Open-loop flows, whose start times do not depend on the network.
     Open(Box<dyn Arrivals>),
-    /// An application that waits for answers.
+    /// A closed-loop application, which waits for responses.
     Closed(Box<dyn Application>),
 }
 
 impl Workload {
-    /// These flows.
+    /// Open-loop flows.
     pub(super) fn open(arrivals: impl Arrivals + 'static) -> Workload {
         Workload::Open(Box::new(arrivals))
     }
 
-    /// Demands of entry `index` on the execution of a run. An answer that takes at least as long as the `longest` link comes after
-    /// all nodes have learnt of the arrival, in any order in which they are simulated.
+    /// Demands of entry `index` on the execution of a run. If the hosts' `reaction` takes at least as long as
+    /// the `longest` delay of a link, then all nodes know of an arrival before the answer starts, in whatever
+    /// order the nodes are simulated.
     pub(crate) fn needs(&self, index: usize, reaction: Span, longest: Span) -> Needs {
         match self {
             Workload::Open(_) => Needs::default(),
@@ -54,7 +56,8 @@ impl Workload {
         }
     }
 
-    /// The flows that count, by its first steps: right where starts do not depend on the seed.
+    /// Number of measured flows in the first steps of this workload. It is exact only if start times do not
+    /// depend on the seed.
     pub(super) fn expected(self, measured: MeasurementWindow) -> Expected {
         match self {
             Workload::Open(arrivals) => {

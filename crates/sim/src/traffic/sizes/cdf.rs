@@ -1,4 +1,4 @@
-//! Sizes from a table of the cumulative distribution: a user's file, or a published one.
+//! Sizes from a table of the cumulative distribution, which is a user's file or published.
 
 use super::Sizes;
 use super::distribution::{LARGEST, whole};
@@ -18,7 +18,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// Keys of a file.
+    /// Keys of a distribution in a file.
     struct CdfKeys {
         /// CSV file, relative to the scenario
         file: String = required, Text::SizeFile;
@@ -36,17 +36,17 @@ fn read(reader: &Reader) -> Result<Arc<dyn Sizes>, ConfigError> {
     Ok(Arc::new(table.within(keys.min, keys.max, reader)?))
 }
 
-/// Sums of shares may be off by this much.
+/// Largest error of a sum of shares.
 const ROUNDING: f64 = 1e-9;
 
-/// Points (size in bytes, share of flows that are not larger); linear in size between points. Two
-/// points of one size are a jump: that share of flows has exactly this size.
+/// Points (size in bytes, share of flows up to this size), with linear interpolation in size. Two points of
+/// equal size are a jump: their difference in share is the share of flows with exactly this size.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Table(Vec<(f64, f64)>);
 
 impl Table {
-    /// Checks the points; the error is the position of a wrong one and the reason. The
-    /// end may miss 1 by the rounding in sums of shares.
+    /// Checks the points. An error holds the index of the wrong point and the reason. The last share may
+    /// differ from 1 by `ROUNDING`.
     pub(super) fn new(mut points: Vec<(f64, f64)>) -> Result<Table, (usize, String)> {
         let mut before = (0.0, 0.0);
         for (i, (size, share)) in points.iter().copied().enumerate() {
@@ -119,7 +119,7 @@ impl Table {
         (cut < 1.0).then_some(Table(points))
     }
 
-    /// The point of the curve at a size between the point with this index and the one before it.
+    /// The point of the curve at `size`, which lies between point `index` and the point before it.
     fn between(&self, index: usize, size: f64) -> Option<(f64, f64)> {
         let (next, last) = (self.0.get(index)?, self.0.get(index.checked_sub(1)?)?);
         Some((size, last.1 + (next.1 - last.1) * (size - last.0) / (next.0 - last.0)))
@@ -146,22 +146,22 @@ impl Sizes for Table {
     }
 }
 
-/// Names of the columns in headers.
+/// Names of the two columns in a header.
 const HEADERS: [&[&str]; 2] = [&["bytes", "size", "size_bytes"], &["cumulative", "cdf", "share"]];
 
-/// True if a line names the columns.
+/// True if a line is a header.
 fn is_header(row: &Row) -> bool {
     let known = |(field, names): (&String, &&[&str])| names.contains(&field.to_lowercase().as_str());
     row.fields.len() == HEADERS.len() && row.fields.iter().zip(&HEADERS).all(known)
 }
 
-/// Reads lines `bytes,cumulative`, with or without a header.
+/// Parses lines `bytes,cumulative`, with or without a header.
 fn parse(text: &str, file: &str) -> Result<Table, ConfigError> {
     let mut rows = csv::rows(text, file)?;
     let wrong = |line, reason| RowError { file: file.to_owned(), line, reason };
     match rows.first() {
         Some(first) if is_header(first) => drop(rows.remove(0)),
-        // Its text is not told, as the file may be a wrong and secret one.
+        // The error does not quote the line, because the user may have named another, secret file.
         Some(first) if point(first).is_err() => {
             let reason = "expected a size in bytes and a share, such as 98000,0.5, or a header of them such as \
                           \"bytes,cumulative\" or \"size,cdf\"";
@@ -194,7 +194,7 @@ fn parse(text: &str, file: &str) -> Result<Table, ConfigError> {
     Table::new(points).map_err(|(i, reason)| ConfigError::File(vec![wrong(rows[i].line, reason)]))
 }
 
-/// A remark on shares in per cent if the last number of the last line is 100; else empty.
+/// A remark about shares in per cent, if the last number of the last line is 100; otherwise empty.
 fn percent(rows: &[Row]) -> String {
     let last = rows.last().and_then(|row| row.fields.last());
     let last = last.and_then(|field| field.rsplit(['\t', ';', '|', ':', ' ']).next()).unwrap_or_default();
@@ -223,7 +223,8 @@ mod tests {
     use crate::engine::Seeds;
     use crate::traffic::sizes::tests::check_mean;
 
-    /// Half of the flows uniform on [100, 200], a tenth exactly 200, the rest uniform on [200, 400].
+    /// Half of the flows are uniform on [100, 200], a tenth are exactly 200, and the rest are uniform on
+    /// [200, 400].
     #[test]
     fn worked_example_with_a_jump() {
         let table = parse("bytes,cumulative\n100,0\n200,0.5\n200,0.6\n400,1\n", "sizes.csv").unwrap();
@@ -251,7 +252,7 @@ mod tests {
         assert_eq!(Table::new(vec![(10.0, 0.5), (20.0, 1.0)]).unwrap().below(5.0), None);
     }
 
-    /// A quarter of the flows exactly 100, a half uniform on [100, 300], a quarter exactly 300.
+    /// A quarter of the flows are exactly 100, half are uniform on [100, 300], and a quarter are exactly 300.
     #[test]
     fn truncation_keeps_the_shape_above() {
         let table = Table::new(vec![(100.0, 0.25), (300.0, 0.75), (300.0, 1.0)]).unwrap();

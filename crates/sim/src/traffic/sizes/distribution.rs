@@ -1,4 +1,4 @@
-//! [`Sizes`]: interface of every distribution of flow sizes.
+//! [`Sizes`]: interface of all distributions of flow sizes.
 
 use crate::config::{ConfigError, Reader};
 use crate::engine::Stream;
@@ -8,23 +8,23 @@ use std::sync::Arc;
 
 /// A distribution of flow sizes.
 pub trait Sizes: Send + Sync + Debug {
-    /// A size of at least one byte.
+    /// Draws a size of at least one byte.
     fn sample(&self, stream: &mut Stream) -> Bytes;
-    /// The exact mean in bytes, truncation included. Rounding samples to whole bytes moves it by
-    /// less than one byte.
+    /// The exact mean in bytes of the truncated distribution. Rounding of samples to whole bytes changes the
+    /// mean by less than one byte.
     fn mean(&self) -> f64;
-    /// The largest size in bytes; 1e15 for a tail without end.
+    /// The largest size in bytes; 1e15 if the tail is unbounded.
     fn largest(&self) -> f64;
 }
 
 /// Reads a distribution from its table.
 pub(super) type Read = fn(&Reader) -> Result<Arc<dyn Sizes>, ConfigError>;
 
-/// No flow has more bytes than this: a tail without end must stay below [`Bytes::MAX`], which means
-/// a flow that never ends.
+/// Largest size of a flow in bytes. An unbounded tail must stay below [`Bytes::MAX`], which denotes a
+/// backlogged flow.
 pub(super) const LARGEST: f64 = 1e15;
 
-/// The whole number of bytes nearest to `size`, at least one.
+/// `size` rounded to whole bytes, at least one byte.
 pub(super) fn whole(size: f64) -> Bytes {
     Bytes::new(size.clamp(1.0, LARGEST).round() as u64)
 }

@@ -1,4 +1,4 @@
-//! Several distributions, each with its share of the flows.
+//! Mixtures: several distributions, each with a share of the flows.
 
 use super::Sizes;
 use crate::config::{ConfigError, Kinds, ParamInfo, Positive, Reader, Shape, keys};
@@ -6,18 +6,18 @@ use crate::engine::Stream;
 use shortflow_units::Bytes;
 use std::sync::Arc;
 
-/// Shares that were rounded in writing may miss 1 by this much.
+/// Largest error of the sum of rounded shares.
 const ROUNDING: f64 = 1e-6;
 
 keys! {
-    /// Keys of a part beside its distribution.
+    /// Key of a part in addition to its distribution.
     pub(super) struct Share {
         /// share of the flows
         share: f64 = required, Positive(1.0);
     }
 }
 
-/// Distributions with the share of flows up to and including each.
+/// Distributions, each with the cumulative share of flows up to and including it.
 #[derive(Debug)]
 struct Mixture(Vec<(f64, Arc<dyn Sizes>)>);
 
@@ -26,7 +26,7 @@ pub(super) fn parameters(part: Kinds) -> Vec<ParamInfo> {
     vec![ParamInfo::new("parts", ParamInfo::REQUIRED, Shape::Parts(part), summary)]
 }
 
-/// Reads a table beside whose keys there may be others, which are named.
+/// Reads a table of a distribution. The second argument has further allowed keys.
 type ReadPart = fn(&Reader, &[&str]) -> Result<Arc<dyn Sizes>, ConfigError>;
 
 pub(super) fn read(reader: &Reader, part: Kinds, read_part: ReadPart) -> Result<Arc<dyn Sizes>, ConfigError> {

@@ -1,4 +1,4 @@
-//! Flow sizes: distributions and published tables. A new one is a `KIND` with a [`Sizes`] and one line in
+//! Flow sizes: distributions and published tables. A new kind is a `KIND` with a [`Sizes`], and one line in
 //! `KINDS`.
 
 mod cdf;
@@ -14,7 +14,7 @@ use crate::config::{ConfigError, Entry, Kind, Kinds, Reader};
 use distribution::Read;
 use std::sync::Arc;
 
-/// The one list of size distributions.
+/// Registry of size distributions.
 const KINDS: &[Kind<Read>] = &[
     parametric::FIXED,
     parametric::UNIFORM,
@@ -26,7 +26,8 @@ const KINDS: &[Kind<Read>] = &[
     cdf::KIND,
 ];
 
-/// The parts of a mixture are of any kind, so it is told how they are read.
+/// A mixture has parts of any kind. It gets the reader of parts as an argument, so that `mixture` need not
+/// import this module.
 const MIXTURE: Kind<Read> = Kind {
     name: "mixture",
     summary: "several distributions, each with its share of the flows",
@@ -51,7 +52,7 @@ pub(crate) const TABLE: Kinds = Kinds {
     example: "{ kind = \"uniform\", min = \"2KB\", max = \"98KB\" }",
 };
 
-/// Every size distribution, in the order of the documentation.
+/// All size distributions, in the order of the documentation.
 pub fn sizes() -> Vec<Entry> {
     KINDS.iter().map(Kind::entry).collect()
 }
@@ -61,7 +62,7 @@ pub(crate) fn read(reader: &Reader) -> Result<Arc<dyn Sizes>, ConfigError> {
     read_beside(reader, &[])
 }
 
-/// Reads a table that has other keys too.
+/// Reads a `sizes` table with the further keys `others`.
 fn read_beside(reader: &Reader, others: &[&str]) -> Result<Arc<dyn Sizes>, ConfigError> {
     let kind = Kind::chosen(KINDS, reader)?;
     reader.only(&(kind.parameters)(), &[others, &["kind"]].concat())?;
@@ -80,7 +81,7 @@ mod tests {
         read_toml(toml, |reader| read(&reader)).map_err(|error| error.to_string())
     }
 
-    /// The mean of `n` samples must lie within five standard errors of `mean()`.
+    /// Checks that the mean of `n` samples lies within five standard errors of `mean()`.
     pub(super) fn check_mean(sizes: &dyn Sizes, seed: u64) {
         let mut stream = Seeds::new(seed).stream("test", 0);
         let n = 20_000;

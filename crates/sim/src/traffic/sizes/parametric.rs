@@ -1,4 +1,4 @@
-//! Distributions of sizes that one to three numbers describe.
+//! Distributions of sizes with one to three parameters.
 
 use super::distribution::{LARGEST, whole};
 use super::{Read, Sizes};
@@ -17,7 +17,7 @@ pub(super) const FIXED: Kind<Read> = Kind {
 };
 
 keys! {
-    /// One size.
+    /// Keys of a fixed size.
     struct Fixed {
         /// the size
         value: Bytes = required, ANY_SIZE;
@@ -45,7 +45,7 @@ pub(super) const UNIFORM: Kind<Read> = Kind {
 };
 
 keys! {
-    /// Two bounds, both included.
+    /// Keys of a uniform distribution; both bounds are included.
     struct Uniform {
         /// smallest size
         min: Bytes = required, ANY_SIZE;
@@ -77,7 +77,7 @@ pub(super) const LOG_UNIFORM: Kind<Read> = Kind {
 };
 
 keys! {
-    /// Two bounds.
+    /// Keys of a log-uniform distribution.
     struct LogUniform {
         /// smallest size
         min: Bytes = required, ANY_SIZE;
@@ -89,7 +89,7 @@ keys! {
 }
 
 impl LogUniform {
-    /// Orders of magnitude between the bounds, in powers of e.
+    /// Width of the distribution in natural logarithms: ln(max / min).
     fn width(&self) -> f64 {
         log(self.max.as_f64() / self.min.as_f64())
     }
@@ -100,7 +100,7 @@ impl Sizes for LogUniform {
         whole(self.min.as_f64() * exp(stream.unit() * self.width()))
     }
 
-    /// The integral of dx / ln(max/min) from min to max.
+    /// The integral from min to max of dx / ln(max / min).
     fn mean(&self) -> f64 {
         if self.min == self.max {
             return self.min.as_f64();
@@ -122,7 +122,7 @@ pub(super) const EXPONENTIAL: Kind<Read> = Kind {
 };
 
 keys! {
-    /// One mean.
+    /// Keys of an exponential distribution.
     struct Exponential {
         /// mean size
         mean: Bytes = required, ANY_SIZE;
@@ -150,7 +150,7 @@ pub(super) const PARETO: Kind<Read> = Kind {
 };
 
 keys! {
-    /// The distribution as the scenario gives it.
+    /// Keys of a Pareto distribution.
     struct ParetoKeys {
         /// shape: the smaller, the heavier the tail
         shape: f64 = required, 1.01..=100.0;
@@ -161,7 +161,7 @@ keys! {
     }
 }
 
-/// P(size > x) = (smallest/x)^shape, truncated where a share of `kept` is below.
+/// P(size > x) = (smallest/x)^shape. Truncation at `max` keeps a share `kept` of the flows.
 #[derive(Debug)]
 struct Pareto {
     shape: f64,

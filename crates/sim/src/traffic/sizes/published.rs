@@ -16,7 +16,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 const DATA: &str = include_str!("../../../../../data/flow-sizes.toml");
-/// Payload of the segments that some tables count.
+/// Payload in bytes of the packets that some tables count.
 const SEGMENT: f64 = 1460.0;
 
 static PUBLISHED: LazyLock<Vec<Published>> = LazyLock::new(|| {
@@ -31,16 +31,16 @@ static PUBLISHED: LazyLock<Vec<Published>> = LazyLock::new(|| {
 /// A published distribution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Published {
-    /// Name that users type.
+    /// Name in scenarios.
     pub name: String,
-    /// The measurement.
+    /// Description of the measurement.
     pub summary: String,
-    /// Publication.
+    /// Publication with the distribution.
     pub source: String,
     table: Table,
 }
 
-/// Every published distribution.
+/// All published distributions.
 pub fn published() -> &'static [Published] {
     &PUBLISHED
 }
@@ -63,7 +63,7 @@ impl Published {
 }
 
 keys! {
-    /// Keys of a name.
+    /// Keys of a published distribution.
     struct PublishedKeys {
         /// name of the distribution
         name: &'static Published = required, OneOf(&choices());
@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// By hand, in KB: (0 + 10)/2 of 15 %, (10 + 20)/2 of 5 %, … (10,000 + 30,000)/2 of 3 %.
+    /// In KB, by hand: 15 % of (0 + 10)/2, 5 % of (10 + 20)/2, … and 3 % of (10,000 + 30,000)/2.
     #[test]
     fn mean_of_web_search() {
         let sizes = sizes_of("kind='published'\nname='websearch'").unwrap();

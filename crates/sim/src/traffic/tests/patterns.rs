@@ -1,11 +1,12 @@
-//! Senders, receivers and times: every pattern, load against a link, inter-arrival times, staggered senders.
+//! Tests of senders, receivers and times: patterns, load of a link, inter-arrival times, staggered senders.
 
 use super::*;
 use crate::traffic::crossing;
 use crate::traffic::pattern::Pattern;
 use std::collections::BTreeSet;
 
-/// Two racks of three hosts, h0 to h2 and h3 to h5, under switches 6 and 7 that two switches join.
+/// Two racks of three hosts: h0 to h2 under switch 6, and h3 to h5 under switch 7. Switches 8 and 9 join the
+/// racks.
 fn racks() -> Graph {
     let mut graph = Graph::new(6, 4);
     let rate = Rate::new(1_000_000_000).unwrap();
@@ -28,7 +29,7 @@ fn read_in_racks(toml: &str) -> Result<(Box<dyn Traffic>, Vec<String>), String> 
     Ok((traffic, [context.notes, context.warnings].concat()))
 }
 
-/// The first 30,000 pairs.
+/// The first 30,000 pairs of sender and receiver.
 fn pairs(toml: &str, seed: u64) -> Vec<(u32, u32)> {
     let (traffic, _) = read_in_racks(&format!("rate_per_s=1000\n{toml}")).unwrap();
     ends(&flows(&*traffic, seed, 0).take(30_000).collect::<Vec<_>>())
@@ -66,7 +67,8 @@ fn racks_are_kept_or_left_as_told() {
 #[test]
 fn hot_hosts_get_their_share() {
     let pairs = pairs("pattern='hot-spot'\nhot=0.5\nhot_hosts=[1]", 1);
-    // Half of the others' flows, and a fifth of the rest: (5/6) (0.5 + 0.5/5) = 0.5.
+    // Five of six senders send half of their flows to the hot host, and a fifth of the other half: (5/6) (0.5
+    // + 0.5/5) = 0.5.
     let hot = share(&pairs, |pair| pair.1 == 1);
     assert!((hot - 0.5).abs() < 0.01, "{hot}");
 }
@@ -85,7 +87,7 @@ fn a_permutation_has_one_receiver_for_each_sender_and_changes_with_the_seed() {
     assert!(seen.len() > 15);
 }
 
-/// Draws have the chances from which loads are computed.
+/// Pairs occur with the probabilities from which loads are computed.
 #[test]
 fn chances_are_those_of_the_draws() {
     for toml in [
@@ -116,8 +118,8 @@ fn chances_are_those_of_the_draws() {
     }
 }
 
-/// All to all, 9 of 30 pairs leave the first rack, half of them by each uplink: 15 %. Half of 1 Gbit/s
-/// over 0.15 x 12.5 KB is 33,333 flows a second.
+/// All to all: 9 of 30 pairs leave the first rack, half of them over each uplink, so 15 % cross one uplink.
+/// Half of 1 Gbit/s divided by 0.15 x 12.5 KB is 33,333 flows per second.
 #[test]
 fn load_against_a_link_counts_what_crosses_it() {
     let (_, notes) = read_in_racks("pattern='all-to-all'\nload=0.5\nlink='s0->s2'").unwrap();
@@ -126,8 +128,8 @@ fn load_against_a_link_counts_what_crosses_it() {
     assert_eq!(notes, [format!(": {expected}")]);
 }
 
-/// All of a rack's 2.7 Gbps leave by two uplinks of 1 Gbps, although no host gets more than its link carries. Nine headers of
-/// 40 bytes make 12.86 of 12.5 KB.
+/// A rack's 2.7 Gbps leave over two uplinks of 1 Gbps, although no host receives more than its link carries.
+/// Nine headers of 40 bytes turn 12.5 KB into 12.86 KB.
 #[test]
 fn overloaded_links_between_switches_are_named() {
     let (_, notes) = read_in_racks("pattern='inter-rack'\nload=0.9").unwrap();
@@ -137,7 +139,7 @@ fn overloaded_links_between_switches_are_named() {
     assert_eq!(notes.len(), 1);
 }
 
-/// Inter-arrival times are of the distribution: regular ones, and four at once.
+/// Fixed inter-arrival times are regular, and bursts are of four simultaneous flows.
 #[test]
 fn arrivals_have_times_of_their_distribution() {
     let starts = |toml: &str| -> Vec<u64> {
@@ -182,7 +184,7 @@ fn a_seed_draws_how_late_the_clock_of_each_periodic_sender_is() {
 }
 
 proptest! {
-    /// Whatever hosts a pattern accepts, nobody sends to itself.
+    /// For any hosts that a pattern accepts, no host sends to itself.
     #[test]
     fn no_flow_goes_to_its_own_host(
         (pattern, share) in prop::sample::select(vec![
