@@ -1,14 +1,14 @@
-//! [`Choices`]: an input read as a series of choices.
+//! [`Choices`]: an input, read as a series of choices.
 
-/// Choices that the bytes of an input make. When they are used up, numbers that its first bytes fix go on
-/// in their place, so that a short input is a whole scenario too, and each of its bytes changes little.
+/// Choices from the bytes of an input. After the last byte, pseudo-random numbers seeded by the first bytes continue.
+/// So a short input gives a whole scenario too, and each byte changes little.
 #[derive(Debug)]
 pub struct Choices<'a> {
     bytes: &'a [u8],
     state: u64,
 }
 
-/// Bytes at the front that seed the draws after the input's end.
+/// First bytes of an input, which seed the choices after its end.
 const SEED: usize = 4;
 
 impl<'a> Choices<'a> {
@@ -19,7 +19,7 @@ impl<'a> Choices<'a> {
         Choices { bytes, state }
     }
 
-    /// The choices of a number: no two numbers give the same.
+    /// Choices of a number; no two numbers give the same choices.
     pub fn numbered(number: u64) -> Choices<'static> {
         Choices { bytes: &[], state: number.wrapping_mul(0xd134_2543_de82_ef95) }
     }
@@ -43,7 +43,7 @@ impl<'a> Choices<'a> {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `n`, which is not 0. It takes as few bytes as `n` needs.
+    /// A number below `n`, which must not be 0. Consumes as few bytes as `n` needs.
     pub fn below(&mut self, n: u64) -> u64 {
         let mut number = 0;
         let mut largest = n - 1;
@@ -60,7 +60,7 @@ impl<'a> Choices<'a> {
         low + if width == u64::MAX { self.below(u64::MAX) } else { self.below(width + 1) }
     }
 
-    /// A number from 0 to 1, both included.
+    /// A number from 0 to 1, including both.
     pub fn unit(&mut self) -> f64 {
         self.below(256) as f64 / 255.0
     }
@@ -70,7 +70,7 @@ impl<'a> Choices<'a> {
         self.below(n) == n - 1
     }
 
-    /// One of `items`, which are not empty.
+    /// One of `items`, which must not be empty.
     pub fn pick<'t, T>(&mut self, items: &'t [T]) -> &'t T {
         &items[self.below(items.len() as u64) as usize]
     }

@@ -1,8 +1,8 @@
-//! Files that scenarios name: traces, size distributions, networks.
+//! Files that scenarios name: traces, size distributions and networks.
 
 use crate::choices::Choices;
 
-/// Flows in the order of their starts.
+/// A trace of flows, in the order of their starts.
 pub fn trace(choices: &mut Choices, hosts: u64) -> String {
     let mut text = "start,source,destination,bytes,deadline,class\n".to_owned();
     let hosts = hosts.max(2);
@@ -18,7 +18,7 @@ pub fn trace(choices: &mut Choices, hosts: u64) -> String {
     text
 }
 
-/// Rising sizes with rising shares.
+/// A size distribution: rising sizes with rising shares.
 pub fn cdf(choices: &mut Choices) -> String {
     let points = 1 + choices.below(5);
     let mut bytes = 0;
@@ -30,10 +30,10 @@ pub fn cdf(choices: &mut Choices) -> String {
     text
 }
 
-/// A node: its name, and `true` for a host.
+/// Name of a node, and `true` for a host.
 type Node = (String, bool);
 
-/// A tree of switches with hosts at its ends, some with links beside the tree.
+/// A tree of switches with hosts at its ends, sometimes with one more link between switches.
 fn network(choices: &mut Choices) -> (Vec<Node>, Vec<(usize, usize)>) {
     let switches = 1 + choices.below(5) as usize;
     let hosts = 1 + switches + choices.below(4) as usize;
@@ -41,7 +41,7 @@ fn network(choices: &mut Choices) -> (Vec<Node>, Vec<(usize, usize)>) {
     let nodes = (0..switches).map(switch).chain((0..hosts).map(|i| (format!("h{i}"), true))).collect();
     let mut links: Vec<(usize, usize)> = Vec::new();
     for node in 1..switches + hosts {
-        // Every switch has a host: none is a dead end.
+        // Every switch has a host, so no switch is a dead end.
         let up = match node.checked_sub(switches) {
             Some(host) if host < switches => host,
             _ => choices.below(node.min(switches) as u64) as usize,
@@ -56,7 +56,7 @@ fn network(choices: &mut Choices) -> (Vec<Node>, Vec<(usize, usize)>) {
     (nodes, links)
 }
 
-/// Links with rates and delays, in one of these units each.
+/// A list of links with rates and delays; each delay has one of these units.
 pub fn edge_list(choices: &mut Choices, fast: bool, delays: &[&str]) -> String {
     let (nodes, links) = network(choices);
     let mut text = "a,b,rate,delay\n".to_owned();
@@ -67,7 +67,7 @@ pub fn edge_list(choices: &mut Choices, fast: bool, delays: &[&str]) -> String {
     text
 }
 
-/// The nodes of an edge list.
+/// The node file of an edge list.
 pub fn nodes(edge_list: &str) -> String {
     let links = edge_list.lines().skip(1);
     let mut names: Vec<&str> = links.flat_map(|link| link.split(',').take(2)).collect();
@@ -104,8 +104,8 @@ pub fn graphml(choices: &mut Choices, fast: bool) -> String {
     text + "</graph></graphml>\n"
 }
 
-/// The rate of a link; a `fast` one sends a packet within a microsecond most often. None of those is so slow beside them that a
-/// bandwidth-delay product is millions of packets.
+/// Rate of a link. A `fast` link usually sends a packet within a microsecond. No fast link is so slow compared with
+/// the others that a bandwidth-delay product is millions of packets.
 pub fn rate(choices: &mut Choices, fast: bool) -> String {
     if fast {
         let unit = if choices.once_in(4) { "00Mbps" } else { "Gbps" };

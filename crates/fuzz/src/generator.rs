@@ -9,9 +9,9 @@ use shortflow_units::NodeId;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
-/// Errors that are repaired before a scenario is given up.
+/// Number of repairs after which a scenario is given up.
 const MOST_REPAIRS: usize = 24;
-/// After this many repairs, the surroundings of the wrong value are drawn anew.
+/// Number of repairs after which the table around the wrong value is drawn anew.
 const PATIENCE: usize = 5;
 
 /// Draws a scenario and repairs it.
@@ -26,13 +26,13 @@ pub struct ScenarioGenerator<'c, 'i> {
 }
 
 impl<'c, 'i> ScenarioGenerator<'c, 'i> {
-    /// A scenario that is accepted, with its text, unless its errors outlast all repairs.
+    /// An accepted scenario with its text, or the error that is left after all repairs.
     pub fn settle(choices: &'c mut Choices<'i>, style: Style) -> Result<(Scenario, String), ConfigError> {
         let (generator, scenario) = Self::settled(choices, style)?;
         Ok((scenario, generator.text()))
     }
 
-    /// The generator of an accepted scenario, and the scenario.
+    /// An accepted scenario with its generator, or the error that is left after all repairs.
     pub fn settled(choices: &'c mut Choices<'i>, style: Style) -> Result<(Self, Scenario), ConfigError> {
         let values = Values { choices, style, surroundings: Surroundings::default(), files: BTreeMap::new() };
         let (root, keys) = (Table::new(), BTreeMap::new());
@@ -45,7 +45,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         Ok((generator, scenario))
     }
 
-    /// Paths of possible keys that are no tables, with their declarations.
+    /// Paths and declarations of possible keys, except tables and names of files.
     pub fn keys(&self) -> Vec<(String, &'static ParamInfo)> {
         let is_plain = |key: &ParamInfo| {
             !matches!(key.shape, Shape::Table(_) | Shape::Kinds(_) | Shape::Parts(_))
@@ -54,13 +54,13 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         self.keys.iter().filter(|(_, key)| is_plain(key)).map(|(path, key)| (path.clone(), *key)).collect()
     }
 
-    /// A value for a key, as `--set` writes it.
+    /// A value for a key, in the notation of `--set`.
     pub fn value(&mut self, path: &str, key: &'static ParamInfo) -> String {
         let value = self.draw(path, key);
         value.as_str().map_or_else(|| value.to_string(), str::to_owned)
     }
 
-    /// The choices that are left.
+    /// The remaining choices.
     pub fn choices(&mut self) -> &mut Choices<'i> {
         self.values.choices
     }
@@ -70,14 +70,14 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         self.parse_with(&[&self.settings, more].concat())
     }
 
-    /// The scenario with its settings and files as comments.
+    /// Text of the scenario, with its settings and files as comments.
     pub fn text(&self) -> String {
         let settings = self.settings.iter().map(|(key, value)| format!("# --set {key}={value}\n"));
         let files = self.values.files.iter().map(|(name, text)| format!("# {name}:\n{text}\n"));
         self.root.to_string() + &settings.chain(files).collect::<String>()
     }
 
-    /// The topology, and other required parts of a scenario.
+    /// Draws the topology and the other required parts of a scenario.
     fn network(&mut self) {
         self.topology();
         let top = self.table("", self.registry.table("").iter().filter(|key| key.is_required()));
@@ -100,7 +100,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         });
     }
 
-    /// Everything else.
+    /// Draws all other parts.
     fn rest(&mut self) {
         for Entry { name, .. } in tables() {
             let keys = self.registry.table(name);
@@ -127,13 +127,13 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         self.traffic();
     }
 
-    /// Entries of a list of tables.
+    /// Draws the entries of a list of tables.
     fn list(&mut self, name: &str, count: u64, draw: impl Fn(&mut Self, &str) -> Table) {
         let entries = (1..=count).map(|i| draw(self, &format!("{name}.{i}")).into()).collect();
         self.root.insert(name.to_owned(), Value::Array(entries));
     }
 
-    /// Ports of one tier, and its ports upwards.
+    /// Draws keys for the ports of one tier, and for its ports upwards.
     fn tiers(&mut self) {
         if self.values.surroundings.tiers.is_empty() || !self.values.choices.once_in(3) {
             return;
@@ -151,7 +151,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         }
     }
 
-    /// A table of one of `kinds`.
+    /// Draws a table of one of `kinds`.
     fn kind(&mut self, path: &str, kinds: &'static [Entry]) -> Table {
         let kind = self.values.choices.pick(kinds);
         let mut table = self.table(path, &kind.parameters);
@@ -159,13 +159,13 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         table
     }
 
-    /// A table of the required ones among `keys` and some others.
+    /// Draws a table with the required keys and some of the optional ones.
     fn table(&mut self, path: &str, keys: impl IntoIterator<Item = &'static ParamInfo>) -> Table {
         let mut table = Table::new();
         for key in keys {
             let place = join(path, key.name);
             self.keys.insert(place.clone(), key);
-            // One of several keys that are optional each and required together.
+            // Each of these keys is optional, but a scenario needs one of a group.
             let usual = matches!(key.name, "load" | "uplink_rate");
             if key.is_required() || usual || self.values.choices.once_in(self.values.style.optional) {
                 table.insert(key.name.to_owned(), self.draw(&place, key));
@@ -186,7 +186,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         }
     }
 
-    /// One, two or four distributions with equal shares, without nested mixtures.
+    /// Draws one, two or four distributions with equal shares, without nested mixtures.
     fn mixture(&mut self, path: &str) -> Vec<Value> {
         let count = *self.values.choices.pick(&[1, 2, 4]);
         let part = |i: u32| {
@@ -200,7 +200,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         (1..=count).map(part).collect()
     }
 
-    /// Says a value by a parameter, or another by `--set`.
+    /// Replaces a value by a parameter, and another one by `--set`, each in a quarter of the draws.
     fn respell(&mut self) {
         if self.values.choices.once_in(4) {
             let Some((path, _)) = self.some_value() else { return };
@@ -216,7 +216,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         }
     }
 
-    /// A value that is no table, and its path.
+    /// Path and declaration of a value that is no table and no list.
     fn some_value(&mut self) -> Option<(String, &'static ParamInfo)> {
         let root = &mut self.root;
         let plain = |value: &Value| !value.is_table() && !value.is_array();
@@ -236,7 +236,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         Scenario::parse(&self.root.to_string(), "drawn", settings, &files)
     }
 
-    /// The scenario after as many repairs as it takes.
+    /// Repairs the scenario until it is accepted.
     fn repaired(&mut self) -> Result<Scenario, ConfigError> {
         let mut repairs = 0;
         loop {
@@ -254,7 +254,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         }
     }
 
-    /// Draws the part anew in which the error is.
+    /// Draws the part with the error anew.
     fn redraw(&mut self, error: &ConfigError) -> Option<()> {
         let path = path_of(error).unwrap_or_default();
         let mut steps = path.split('.');
@@ -278,7 +278,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         Some(())
     }
 
-    /// Leaves out the value that is wrong, or draws another one; `None` if there is no help.
+    /// Removes the wrong value, or draws another one; `None` if neither is possible.
     fn repair(&mut self, error: &ConfigError) -> Option<()> {
         let path = path_of(error)?;
         let of_set = self.settings.len();
@@ -290,7 +290,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         let key = self.keys.get(&path).copied();
         let there = find(&mut self.root, &path).is_some();
         if let (ConfigError::Impossible { .. }, false) = (error, there) {
-            // `hot` stands for `hot_hosts` too.
+            // An error about `hot` may be about `hot_hosts`.
             let beside =
                 self.keys.keys().find(|other| other.len() > path.len() && other.starts_with(&path)).cloned();
             if let Some(beside) = beside.filter(|beside| find(&mut self.root, beside).is_some()) {
@@ -323,12 +323,12 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
     }
 }
 
-/// The path of the key that an error names: the only fault has no number there.
+/// Path of the key that an error names, with a number for the only fault.
 fn path_of(error: &ConfigError) -> Option<String> {
     error.key().map(numbered)
 }
 
-/// The path of a key where the only fault has a number too.
+/// Path of a key in which the only fault has a number too.
 pub fn numbered(key: &str) -> String {
     match key.strip_prefix("faults.") {
         Some(rest) if !rest.starts_with(|c: char| c.is_ascii_digit()) => format!("faults.1.{rest}"),
@@ -355,7 +355,7 @@ fn find<'t>(root: &'t mut Table, path: &str) -> Option<&'t mut Value> {
     })
 }
 
-/// The table that the last step of `path` is looked up in, and that step.
+/// The table with the last step of `path`, and this step.
 fn split<'t, 'p>(root: &'t mut Table, path: &'p str) -> Option<(&'t mut Table, &'p str)> {
     match path.rsplit_once('.') {
         None => Some((root, path)),

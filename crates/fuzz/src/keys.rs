@@ -1,4 +1,4 @@
-//! Keys that act, and keys that are noted because they cannot: drawn scenarios in which keys have other values.
+//! Keys with an effect, and keys that are reported to have none: drawn scenarios in which keys get other values.
 
 use crate::choices::Choices;
 use crate::generator::{ScenarioGenerator, numbered};
@@ -11,12 +11,12 @@ use shortflow_sim::service::ServiceModel;
 use shortflow_spec::ParamInfo;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Limit of events per run, in units of 8192.
+/// Limit of events per run, in units of 8192 events.
 const MOST_TICKS: u32 = 8;
-/// Few keys per scenario are set, so that most can act.
+/// A third of the optional keys is set, so that many keys can have an effect.
 const STYLE: Style = Style { optional: 3, fast: true, ..FUZZED };
 
-/// A drawn run, its keys, and its outcome.
+/// A drawn run: scenario, service model and seed, with the generator of the scenario.
 struct Drawn<'c, 'i> {
     generator: ScenarioGenerator<'c, 'i>,
     service: ServiceModel,
@@ -32,12 +32,12 @@ impl<'c, 'i> Drawn<'c, 'i> {
         Some(Drawn { generator, service, scenario, seed })
     }
 
-    /// The digest of a run; `None` if the run fails or is a long one.
+    /// Digest of a run; `None` if the run fails or exceeds the limit of events.
     fn digest(&self, service: &ServiceModel, scenario: &Scenario) -> Option<String> {
         service.run(scenario, self.seed, &mut Cap { ticks: MOST_TICKS }).ok().map(|outcome| outcome.digest())
     }
 
-    /// The scheme, if it is none of the ideal ones.
+    /// The scheme; `None` for an ideal scheduler.
     fn scheme(&self) -> Option<&Scheme> {
         match &self.service {
             ServiceModel::Packets(scheme) => Some(scheme),
@@ -45,7 +45,7 @@ impl<'c, 'i> Drawn<'c, 'i> {
         }
     }
 
-    /// Keys of the scheme with their declarations.
+    /// Paths of the scheme's keys, with their declarations.
     fn of_scheme(&self) -> Vec<(String, &'static ParamInfo)> {
         let named = self.scheme().map(|scheme| scheme.name.as_str());
         let keys = Registry::get().schemes.iter().find(|(name, _)| Some(*name) == named);
@@ -60,7 +60,7 @@ impl<'c, 'i> Drawn<'c, 'i> {
         ServiceModel::named(self.service.name(), &set.chain(more.iter().cloned()).collect::<Vec<_>>()).ok()
     }
 
-    /// Scenario and service model with other values of keys of both.
+    /// The scenario and the service model with other values for keys of both.
     fn with(
         &self,
         of_scenario: &[(String, String)],
@@ -79,8 +79,8 @@ impl<'c, 'i> Drawn<'c, 'i> {
     }
 }
 
-/// Sets each key of a drawn run that is then said to be idle to another value. Returns these keys; fails if the outcome is
-/// another one. `None` if the draw gives no run.
+/// Sets all keys of a drawn run that are reported as idle to other values. Returns these keys, or an error if the
+/// outcome changes. Returns `None` if the draw gives no run.
 pub fn idle_keys(number: u64) -> Result<Option<Vec<String>>, String> {
     let mut choices = Choices::numbered(number);
     let Some(mut drawn) = Drawn::new(&mut choices) else { return Ok(None) };
@@ -98,7 +98,7 @@ pub fn idle_keys(number: u64) -> Result<Option<Vec<String>>, String> {
         }
     }
     let all = [&of_scenario[..], &of_scheme].concat();
-    // Two keys that are idle each may let each other act.
+    // Two keys that are idle one by one may give each other an effect.
     let Some((scenario, service)) = drawn.with(&of_scenario, &of_scheme) else { return Ok(None) };
     if !all.iter().all(|(path, _)| is_idle(&service, &scenario, path)) {
         return Ok(None);
@@ -127,12 +127,12 @@ fn is_idle(service: &ServiceModel, scenario: &Scenario, path: &str) -> bool {
     service.idle(scenario, false).iter().any(|idle| numbered(&idle.key) == path)
 }
 
-/// Declared keys whose change has moved an outcome.
+/// Declared keys that have changed the outcome of some run.
 #[derive(Debug, Default)]
 pub struct Moves(BTreeSet<String>);
 
 impl Moves {
-    /// All declared keys that are no tables, each as `table.kind.key`, `transport.NAME.key` or `queue.NAME.key`.
+    /// All declared keys except tables, as `table.kind.key`, `transport.NAME.key` or `queue.NAME.key`.
     pub fn declared() -> BTreeSet<String> {
         let registry = Registry::get();
         let of_schemes = registry.schemes.iter().filter_map(|(name, keys)| {
@@ -142,7 +142,7 @@ impl Moves {
         registry.names().map(|(_, name)| name).chain(of_schemes.flatten()).collect()
     }
 
-    /// Tries other values of keys of a drawn run that have moved no outcome yet.
+    /// Tries other values for those keys of a drawn run that have not yet changed an outcome.
     pub fn try_draw(&mut self, number: u64) {
         let mut choices = Choices::numbered(number);
         let Some(mut drawn) = Drawn::new(&mut choices) else { return };
@@ -176,13 +176,13 @@ impl Moves {
         }
     }
 
-    /// Declared keys that have moved no outcome.
+    /// Declared keys that have not changed any outcome.
     pub fn missing(&self) -> Vec<String> {
         Moves::declared().difference(&self.0).cloned().collect()
     }
 }
 
-/// The name of a scheme's key with the part of the scheme that declares it.
+/// Name of a scheme's key, with the part of the scheme that declares it.
 fn of_scheme(scheme: &Scheme, path: &str) -> String {
     match path.split_once('.') {
         Some(("transport", key)) => format!("transport.{}.{key}", scheme.transport.info().name),

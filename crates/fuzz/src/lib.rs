@@ -1,6 +1,6 @@
-//! Fuzz targets: scenarios that run, and every text that users write. A target judges an input and panics
-//! on a defect. `make fuzz` drives the targets with a coverage-guided engine, the tests of this crate
-//! replay the corpus without one.
+//! Fuzz targets: scenarios that run, and every text that users write. A target judges an input and panics on a
+//! defect. `make fuzz` drives the targets with a coverage-guided engine. The tests of this crate replay the corpus
+//! without an engine.
 
 mod choices;
 mod files;
@@ -23,12 +23,12 @@ use std::path::{Path, PathBuf};
 /// Shipped scenarios, relative to this crate.
 const SHIPPED: &str = "../../python/shortflow/scenarios";
 
-/// Something that takes any input.
+/// A fuzz target, which takes any input.
 #[derive(Debug)]
 pub struct Target {
     /// Name of the target and of its folder in the corpus.
     pub name: &'static str,
-    /// Feeds it an input; panics on a defect.
+    /// Judges an input; panics on a defect.
     pub judge: fn(&[u8]) -> Verdict,
 }
 
@@ -44,13 +44,13 @@ pub const TARGETS: &[Target] = &[
 ];
 
 impl Target {
-    /// The target of this name.
+    /// The target called `name`.
     pub fn named(name: &str) -> Option<&'static Target> {
         TARGETS.iter().find(|target| target.name == name)
     }
 
-    /// The inputs that every change is tried with, by folder and name; shipped scenarios are among them.
-    /// Fails where a folder cannot be read.
+    /// The inputs that the tests replay, by folder and name; for the target `scenario`, the shipped scenarios too.
+    /// Fails if a folder cannot be read.
     pub fn corpus(&self) -> io::Result<Vec<PathBuf>> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut paths = files(&here.join("corpus").join(self.name))?;
@@ -62,13 +62,13 @@ impl Target {
         Ok(paths)
     }
 
-    /// The names of all.
+    /// Names of all targets.
     pub fn names() -> Vec<&'static str> {
         TARGETS.iter().map(|target| target.name).collect()
     }
 }
 
-/// The files of a folder, by name.
+/// The files of a folder, sorted by name.
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
     let entries = std::fs::read_dir(folder).map_err(named)?;

@@ -11,10 +11,10 @@ thread_local! {
     static SESSION: RefCell<Session> = RefCell::new(Session::start());
 }
 
-/// Inputs between two lines of counts.
+/// Number of inputs between two progress lines.
 const REPORT_EVERY: u64 = 100_000;
 
-/// A target, and the outcomes of its inputs.
+/// A target, with the counts of the outcomes of its inputs.
 struct Session {
     target: &'static Target,
     tally: Tally,

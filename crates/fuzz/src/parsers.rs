@@ -1,4 +1,4 @@
-//! Every text that users write, as it is.
+//! Targets for every text that users write; the input is the text itself.
 
 use crate::registry::Registry;
 use crate::verdict::Verdict;
@@ -11,7 +11,7 @@ use shortflow_units::{Bytes, Occupancy, Rate, Span};
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// A scenario around a file, but for its topology and its traffic.
+/// A scenario around a file, without its topology and its traffic.
 const AROUND: &str = "
 title = 'around a file'
 duration = '1s'
@@ -20,7 +20,7 @@ switch = { buffer = '20pkt', mark_above = '5pkt' }
 const STAR: &str = "topology = { kind = 'star', hosts = 8, rate = '1Gbps', rtt = '100us' }\n";
 const LONG: &str = "traffic = [{ kind = 'long-lived' }]\n";
 
-/// A scenario of every table, which `--set` changes.
+/// A scenario with every table, for `--set` to change.
 const SETTABLE: &str = "
 title = 'to be changed'
 duration = '1s'
@@ -37,7 +37,7 @@ traffic = [
 ]
 ";
 
-/// The scenario file.
+/// Target: a scenario file.
 pub fn scenario(input: &[u8]) -> Verdict {
     read(input, |text| {
         let files = |name: &str| match name.rsplit_once('.') {
@@ -48,7 +48,7 @@ pub fn scenario(input: &[u8]) -> Verdict {
     })
 }
 
-/// `--set KEY=VALUE`, one a line, of a scenario and of every scheme that has such a key.
+/// Target: settings `KEY=VALUE`, one per line, of a scenario and of every scheme that has such a key.
 pub fn settings(input: &[u8]) -> Verdict {
     read(input, |text| {
         let pairs: Vec<(String, String)> = text
@@ -73,25 +73,25 @@ pub fn settings(input: &[u8]) -> Verdict {
     })
 }
 
-/// A flow trace.
+/// Target: a flow trace.
 pub fn trace(input: &[u8]) -> Verdict {
     around(input, &[AROUND, STAR, "traffic = [{ kind = 'trace', file = 'x.csv' }]"].concat())
 }
 
-/// A distribution of flow sizes.
+/// Target: a distribution of flow sizes.
 pub fn cdf(input: &[u8]) -> Verdict {
     let traffic = "traffic = [{ kind = 'poisson', load = 0.5, sizes = { kind = 'cdf', file = 'x.csv' } }]";
     around(input, &[AROUND, STAR, traffic].concat())
 }
 
-/// Links, and after a line of dashes the nodes.
+/// Target: a list of links, and after `---` the nodes.
 pub fn edge_list(input: &[u8]) -> Verdict {
     let nodes = if input.windows(3).any(|bytes| bytes == b"---") { ", node_file = 'nodes'" } else { "" };
     let topology = format!("topology = {{ kind = 'explicit', file = 'x.csv', delay = '5us'{nodes} }}\n");
     around(input, &[AROUND, &topology, LONG].concat())
 }
 
-/// GraphML.
+/// Target: a network in GraphML.
 pub fn graphml(input: &[u8]) -> Verdict {
     let topology = "topology = { kind = 'explicit', file = 'x.graphml', rate = '1Gbps', delay = '5us' }\n";
     around(input, &[AROUND, topology, LONG].concat())
@@ -110,7 +110,7 @@ fn around(input: &[u8], scenario: &str) -> Verdict {
     })
 }
 
-/// Files are UTF-8: others are refused before anything else.
+/// Judges a text with `accepts`. Input that is not UTF-8 is rejected, as it is before any parser sees a file.
 fn read(input: &[u8], accepts: impl Fn(&str) -> bool) -> Verdict {
     match std::str::from_utf8(input) {
         Ok(text) if accepts(text) => Verdict::Accepted,
@@ -122,7 +122,7 @@ fn no_file(_: &str) -> Result<String, String> {
     Err("there is no such file".to_owned())
 }
 
-/// True if accepted; asserts that an error has a text.
+/// True if the text was accepted; asserts that an error has a message.
 fn told<T>(result: Result<T, ConfigError>) -> bool {
     if let Err(error) = &result {
         assert!(error.to_string().len() > 3, "{error:?}");
@@ -130,7 +130,7 @@ fn told<T>(result: Result<T, ConfigError>) -> bool {
     result.is_ok()
 }
 
-/// The flows of open workloads are in order, with sizes.
+/// Asserts that the first flows of open workloads are in order, with sizes and different ends.
 fn first_flows(scenario: &Scenario) {
     for (index, traffic) in scenario.traffic.iter().enumerate() {
         let Workload::Open(flows) = traffic.start(Seeds::new(1), index) else { continue };
@@ -143,7 +143,7 @@ fn first_flows(scenario: &Scenario) {
     }
 }
 
-/// A quantity that can be read can be written, and means the same then.
+/// Asserts that a readable quantity can be written, and is read again with the same value.
 fn quantities(text: &str) {
     same_again::<Span>(text);
     same_again::<Bytes>(text);

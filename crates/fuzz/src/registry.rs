@@ -1,4 +1,4 @@
-//! [`Registry`]: everything that can be named, put together once for all draws.
+//! [`Registry`]: all registered names, collected once for all draws.
 
 use shortflow_sim::declared;
 use shortflow_sim::scheme::{self, schemes};
@@ -6,19 +6,19 @@ use shortflow_spec::{Entry, ParamInfo, Shape};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// A scheme and its parameters by full key.
+/// A scheme, with its parameters by full key.
 pub type SchemeKeys = (&'static str, Vec<(String, ParamInfo)>);
 
 /// All registered names.
 #[derive(Debug)]
 pub struct Registry {
-    /// The kinds of each table; of a table without kinds, itself.
+    /// Kinds of each table; a table without kinds is its own only kind.
     tables: BTreeMap<&'static str, Vec<Entry>>,
     pub schemes: Vec<SchemeKeys>,
 }
 
 impl Registry {
-    /// The one registry.
+    /// The registry of this process.
     pub fn get() -> &'static Registry {
         static REGISTRY: OnceLock<Registry> = OnceLock::new();
         REGISTRY.get_or_init(|| {
@@ -30,17 +30,17 @@ impl Registry {
         })
     }
 
-    /// The kinds of a table.
+    /// Kinds of a table.
     pub fn kinds(&self, table: &str) -> &[Entry] {
         self.tables.get(table).unwrap_or_else(|| panic!("{table} is no table"))
     }
 
-    /// The keys of a table without kinds.
+    /// Keys of a table without kinds.
     pub fn table(&self, name: &str) -> &[ParamInfo] {
         &self.kinds(name)[0].parameters
     }
 
-    /// The keys that are no tables, by their declaration, each as `table.kind.key`.
+    /// Keys except tables, by their declaration, as `table.kind.key`.
     pub fn names(&self) -> impl Iterator<Item = (*const ParamInfo, String)> {
         let is_plain =
             |key: &&ParamInfo| !matches!(key.shape, Shape::Table(_) | Shape::Kinds(_) | Shape::Parts(_));
@@ -53,7 +53,7 @@ impl Registry {
         })
     }
 
-    /// The key called `name` of any kind of traffic.
+    /// The key called `name` of some kind of traffic.
     pub fn traffic_key(&self, name: &str) -> &ParamInfo {
         let mut keys = self.kinds("traffic").iter().flat_map(|kind| &kind.parameters);
         keys.find(|key| key.name == name).unwrap_or_else(|| panic!("no traffic has a key {name}"))

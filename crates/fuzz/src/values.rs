@@ -1,4 +1,4 @@
-//! [`Values`]: values of registered keys, drawn by the shape that the registry has of them.
+//! [`Values`]: draws values of registered keys by their shapes.
 
 use crate::choices::Choices;
 use crate::files;
@@ -10,19 +10,19 @@ use toml::Value;
 #[derive(Debug, Default)]
 pub struct Surroundings {
     pub hosts: u64,
-    /// As (one end, other end).
+    /// Links, each as (one end, other end).
     pub links: Vec<(String, String)>,
     pub tiers: Vec<String>,
 }
 
-/// Width of the draws.
+/// Ranges of the draws.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
-    /// Inverse probability of a value for an optional key.
+    /// An optional key is set once in this many draws.
     pub optional: u64,
-    /// Times the usual number of hosts, racks and hops.
+    /// Factor on the usual number of hosts, racks and hops.
     pub size: u64,
-    /// Most links send many packets in a microsecond.
+    /// Most links send many packets per microsecond.
     pub fast: bool,
     /// Units of the delays of links in files.
     pub delays: &'static [&'static str],
@@ -30,11 +30,11 @@ pub struct Style {
     pub rtts: &'static [&'static str],
 }
 
-/// Small networks, as fast as possible; inputs of the corpus rely on it.
+/// Small networks, which run as fast as possible. Inputs of the corpus rely on these values.
 pub const FUZZED: Style =
     Style { optional: 6, size: 1, fast: false, delays: &["us"], rtts: &["ns", "00ns", "us", "0us"] };
 
-/// Draws values; files that they name are kept with them.
+/// Draws values, and keeps the files that the values name.
 pub struct Values<'c, 'i> {
     pub choices: &'c mut Choices<'i>,
     pub style: Style,
@@ -106,7 +106,7 @@ impl Values<'_, '_> {
         }
     }
 
-    /// Small networks and few flows most of the time: the number of inputs matters.
+    /// Draws small networks and few flows most of the time, so that many inputs can be tried.
     fn whole(&mut self, key: &str, low: u64, high: u64, step: u64) -> Value {
         let size = self.style.size;
         let often = match key {
@@ -117,7 +117,7 @@ impl Values<'_, '_> {
             "k" => 2 * size,
             "drop_data" | "mark_data" => 39,
             "mss" => 1400,
-            // Flows that begin at once cost more than events can tell: hundreds will do.
+            // Simultaneous flows cost more than their events, which are limited: hundreds of flows are enough.
             "workers" | "flows" | "sessions" => *self.choices.pick(&[3, 8, 8, 8, 8, 8, 8, 300]),
             _ if self.choices.once_in(200) => high - low,
             _ if self.choices.once_in(16) => 100,
@@ -132,7 +132,7 @@ impl Values<'_, '_> {
             0 => low,
             1 => high,
             2 => low.max(10f64.powf(self.choices.unit() * high.log10().min(5.0))).min(high),
-            // Most keys with a wide range have their defaults between 0.01 and 10.
+            // Most keys with a wide range have a default between 0.01 and 10.
             3 | 4 => low.max(10f64.powf(self.choices.unit() * 4.0 - 3.0)).min(high),
             _ => low + (high.min(low + 1.5) - low) * self.choices.unit(),
         }
@@ -200,7 +200,7 @@ impl Values<'_, '_> {
         }
     }
 
-    /// One to four.
+    /// A list of one to four values.
     fn some<T: Into<Value>>(&mut self, draw: impl Fn(&mut Self) -> Option<T>) -> Value {
         let count = 1 + self.choices.below(4);
         Value::Array((0..count).filter_map(|_| draw(self).map(T::into)).collect())
@@ -235,7 +235,7 @@ impl Values<'_, '_> {
         sizes.iter().map(|size| format!("{size}B")).collect::<Vec<_>>().join(",")
     }
 
-    /// One to three curves, of rates that drawn links have too.
+    /// One to three curves, for rates that drawn links have.
     fn rate_curves(&mut self) -> String {
         let rates = [("100Mbps", 3), ("1Gbps", 5), ("10Gbps", 8)];
         let known = self.choices.within(1, 3) as usize;

@@ -1,17 +1,17 @@
-//! [`Verdict`]: outcome of an input, and [`Tally`], which counts.
+//! [`Verdict`]: outcome of an input. [`Tally`]: counts of outcomes.
 
 use std::fmt;
 
 /// Outcome of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Accepted, and its run ended.
+    /// Accepted, and the run ended.
     Ran,
-    /// Accepted, and its run went on until it had had as many events as a run may have here.
+    /// Accepted, and the run reached the limit of events.
     Capped,
     /// Accepted by a parser.
     Accepted,
-    /// A clean error for the user.
+    /// Rejected with an error message for the user.
     Rejected,
 }
 
@@ -40,7 +40,7 @@ impl Tally {
         self.accepted() + self.rejected
     }
 
-    /// Accepted inputs, which ran if there is something to run.
+    /// Number of accepted inputs, whether or not they ran.
     pub fn accepted(&self) -> u64 {
         self.ran + self.capped + self.parsed
     }

@@ -1,4 +1,4 @@
-//! Keys that are noted because they cannot act, and keys that act.
+//! Keys that are reported because they have no effect, and keys that have one.
 
 use shortflow_fuzz::{Moves, idle_keys};
 use shortflow_sim::scenario::Scenario;
@@ -6,7 +6,7 @@ use shortflow_sim::service::ServiceModel;
 use shortflow_sim::simulation::NoObserver;
 use toml::Table;
 
-/// Whatever value a key has that is said to be idle, the outcome is the same.
+/// A key that is reported as idle does not change the outcome, whatever its value.
 #[test]
 fn an_idle_key_changes_nothing() {
     let draws: Vec<Vec<String>> = (0..150)
@@ -18,7 +18,7 @@ fn an_idle_key_changes_nothing() {
     assert!(draws.len() > 50 && keys > 500, "{keys} idle keys in {} runs", draws.len());
 }
 
-/// Every key but the ones below moves the outcome of some drawn run, or of a run of its own.
+/// Every key except those in `EXEMPT` changes the outcome of some drawn run, or of a run in `OWN`.
 #[test]
 fn every_key_moves_some_outcome() {
     let mut moves = Moves::default();
@@ -36,10 +36,11 @@ fn every_key_moves_some_outcome() {
     panic!("no draw moves {:?}", missing(&moves));
 }
 
-/// The title is a text, `unmeasured` silences an error, and files are read whole. The keys of `parts` are those of `sizes`.
+/// Keys without effect on an outcome: the title is text, `unmeasured` silences an error, and files are read whole.
+/// The keys of `parts` are exempt too, because they are those of `sizes`.
 const EXEMPT: [&str; 3] = [".title", ".unmeasured", "file"];
 
-/// Keys that draws seldom move, each with a scheme, settings around it, and another value.
+/// Keys that draws seldom move, each with a scheme, settings around the key, and another value.
 type Own =
     (&'static str, &'static str, &'static [(&'static str, &'static str)], (&'static str, &'static str));
 
@@ -215,7 +216,7 @@ const PAUSED: &[(&str, &str)] =
     &[("faults", "{ links = [\"s0->h3\"], pause_at = \"1ms\", resume_at = \"9ms\" }")];
 const LOSSY: &[(&str, &str)] = &[("faults", "{ loss = 0.02 }")];
 
-/// Two long flows and bursts into one port that marks and drops.
+/// A scenario with two long flows and bursts into one port, which marks and drops.
 const PLAIN: &str = "title = \"t\"\nduration = \"60ms\"\n[topology]\nkind = \"star\"\nhosts = 4\nrate = \"1Gbps\"\n\
     rtt = \"100us\"\n[switch]\nbuffer = \"20pkt\"\nmark_above = \"5pkt\"\n[tcp]\ninitial_window = 2\n[[traffic]]\nkind = \"long-lived\"\nfrom = \"0-1\"\n\
     to = 3\n[[traffic]]\nkind = \"incast\"\nflows = 9\nfrom = \"0-2\"\nto = 3\nrepeat = 9\nevery = \"5ms\"\n\
@@ -247,7 +248,7 @@ fn keys_that_draws_seldom_move_act() {
                 let of = if is_of_scheme(key) { &mut of_scheme } else { &mut settings };
                 of.push(((*key).to_owned(), (*value).to_owned()));
             }
-            // Settings change keys; whole tables go into the file.
+            // Settings change single keys; whole tables go into the file.
             let (tables, settings): (Vec<_>, Vec<_>) =
                 settings.into_iter().partition(|(_, value)| value.starts_with('{'));
             let mut values: Table = PLAIN.parse().unwrap();

@@ -1,4 +1,4 @@
-//! The corpus through the targets, without a fuzzing engine.
+//! Replays the corpus through the targets, without a fuzzing engine.
 
 use shortflow_fuzz::{TARGETS, Tally, Target, compare};
 
@@ -7,7 +7,7 @@ fn every_target_bears_its_corpus() {
     for target in TARGETS {
         let mut tally = Tally::default();
         for path in target.corpus().unwrap() {
-            // Shows the name of a failing input.
+            // Printed first, so that the output names an input that fails.
             print!("{}", path.display());
             tally.count((target.judge)(&std::fs::read(&path).unwrap()));
             println!(" is fine");
@@ -26,7 +26,7 @@ fn most_inputs_are_accepted_and_run() {
     assert!(tally.accepted() * 10 > tally.inputs() * 8, "{tally}");
 }
 
-/// `make modes` compares many more, and the simulator's own tests runs on three and four cores.
+/// `make modes` compares many more scenarios. The simulator's own tests compare runs on three and four cores.
 #[test]
 fn every_way_of_running_has_the_same_outcome() {
     let alike: Vec<_> = (0..800)

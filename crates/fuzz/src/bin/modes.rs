@@ -1,6 +1,6 @@
-//! Drawn scenarios in every way of running: all outcomes of a scenario must be equal.
+//! Runs drawn scenarios in every way of running. All outcomes of a scenario must be equal.
 //!
-//! `modes COUNT SEED FOLDER` resumes this build's earlier run, until COUNT scenarios have run; results are in
+//! `modes COUNT SEED FOLDER` resumes this build's earlier run, until COUNT scenarios have run. Results are in
 //! `FOLDER/SEED.log`. `modes COUNT SEED FOLDER NUMBER` runs one draw.
 
 use shortflow_fuzz::{Alike, compare};
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Scenarios between two lines of progress.
+/// Number of scenarios between two progress lines.
 const REPORT_EVERY: u64 = 50;
 
 fn main() -> ExitCode {
@@ -44,14 +44,14 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(done.is_err()))
 }
 
-/// Compares one draw and prints differences; `None` if there are any.
+/// Compares the ways of running one draw, and prints differences; `None` if there are any.
 fn run(seed: u64, number: u64) -> Option<Option<Alike>> {
     compare(seed, number)
         .map_err(|differences| println!("{differences}\nto repeat: make modes SEED={seed} NUMBER={number}\n"))
         .ok()
 }
 
-/// Counts of the draws so far.
+/// Counts of draws so far.
 #[derive(Default)]
 struct Tally {
     next: u64,
@@ -61,7 +61,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts a line of the log: a number, ways and features between tabs, the latter two separated by semicolons.
+    /// Counts a line of the log. Tabs separate the number, the ways and the features; semicolons separate the ways,
+    /// and the features.
     fn count(&mut self, line: &str) {
         let mut fields = line.split('\t');
         self.next = fields.next().and_then(|number| number.parse::<u64>().ok()).map_or(self.next, |n| n + 1);
@@ -115,14 +116,14 @@ fn random_campaign(count: u64, seed: u64, folder: &Path) -> io::Result<u64> {
     Ok(differences)
 }
 
-/// Earlier results of this build, and the log that takes new ones.
+/// Earlier results of this build, and the log for new results.
 fn resumed(folder: &Path, seed: u64) -> io::Result<(Tally, File)> {
     fs::create_dir_all(folder)?;
     let mut build = DefaultHasher::new();
     fs::read(std::env::current_exe()?)?.hash(&mut build);
     let (path, build) = (folder.join(format!("{seed}.log")), format!("build {:x}\n", build.finish()));
     let mut kept = fs::read_to_string(&path).unwrap_or_default();
-    // A last line without its end is of a run that was killed.
+    // An incomplete last line is of a run that was killed.
     kept.truncate(kept.rfind('\n').map_or(0, |end| end + 1));
     if !kept.starts_with(&build) {
         kept = build;
