@@ -1,4 +1,4 @@
-//! Accounts of completion times, kept for Python.
+//! Accounts of completion times, stored for Python.
 
 use crate::errors::SimulationError;
 use crate::scenario::PyScenario;
@@ -10,19 +10,19 @@ use shortflow_sim::tables;
 use shortflow_units::FlowId;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Accounts by column, and the steps of the traced flow.
+/// Accounts as columns, and the steps of the traced flow.
 #[derive(Default)]
 pub struct Kept {
     flow: Vec<u32>,
     start: Vec<u64>,
     finish: Vec<u64>,
-    /// Picoseconds of each part; empty as long as it has none.
+    /// Picoseconds of each part of a completion time; a column is empty until some flow has this part.
     parts: Vec<Vec<u64>>,
     steps: Vec<Step>,
 }
 
-/// A step: begin and end in picoseconds, round, cause, port, type and sequence number of the packet, and the packets that went
-/// first, as flow, connection, number and picoseconds.
+/// A step: begin and end in picoseconds; round; cause; port; type and sequence number of the packet; and the packets
+/// that went first, each as flow, connection, number and picoseconds.
 type StepRow = (
     u64,
     u64,
@@ -33,7 +33,7 @@ type StepRow = (
     Vec<(Option<u32>, u32, u32, u64)>,
 );
 
-/// Takes the accounts of one run.
+/// Stores the accounts of one run.
 #[pyclass(frozen, module = "shortflow._core")]
 pub struct Accounts {
     traced: Option<u32>,
@@ -43,21 +43,21 @@ pub struct Accounts {
 
 #[pymethods]
 impl Accounts {
-    /// `traced`: the row of a flow whose steps are kept.
+    /// `traced` is the row, in the flow table, of a flow whose steps are stored.
     #[new]
     #[pyo3(signature = (scenario, traced=None))]
     fn new(scenario: &PyScenario, traced: Option<u32>) -> Self {
         Accounts { traced, kept: Arc::default(), ports: tables::port_names(&scenario.inner) }
     }
 
-    /// Round and cause of each part, in the order of the columns.
+    /// Round and cause of each part of a completion time, in the order of the columns.
     #[staticmethod]
     fn parts() -> Vec<(&'static str, &'static str)> {
         parts().map(|(round, cause)| (Round::name(round), Cause::name(cause))).collect()
     }
 
-    /// One row per finished flow: `flow`, `start_ps`, `finish_ps`, and the picoseconds of each part that some flow has, named by
-    /// the number of the part.
+    /// One row per finished flow: `flow`, `start_ps`, `finish_ps`, and the picoseconds of each part that some flow
+    /// has. The column of a part is named by the number of the part.
     fn table(&self) -> PyResult<Table> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let whole = |values: &[u64]| Arc::new(UInt64Array::from(values.to_vec())) as ArrayRef;
@@ -72,7 +72,7 @@ impl Accounts {
         batch.map(Table::of_batch).map_err(|error| SimulationError::new_err(error.to_string()))
     }
 
-    /// The steps of the traced flow in order of time; none if it has not finished.
+    /// Steps of the traced flow, in order of time; empty if the flow has not finished.
     fn steps(&self) -> Vec<StepRow> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.steps.iter().map(|step| self.row(step)).collect()
@@ -80,7 +80,7 @@ impl Accounts {
 }
 
 impl Accounts {
-    /// Takes the accounts of a run.
+    /// Consumer of the accounts of a run.
     pub fn taker(&self) -> Taker {
         Taker { traced: self.traced, kept: Arc::clone(&self.kept) }
     }
@@ -96,7 +96,7 @@ impl Accounts {
     }
 }
 
-/// The accounts of a run in progress.
+/// Consumer of the accounts of a run in progress.
 #[derive(Clone)]
 pub struct Taker {
     traced: Option<u32>,
@@ -109,7 +109,7 @@ impl Taker {
         Explained { traced: self.traced.map(FlowId) }
     }
 
-    /// Takes the accounts of flows that have finished.
+    /// Stores the accounts of flows that have finished.
     pub fn take(&self, accounts: Vec<FlowAccount>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.parts.resize_with(PARTS, Vec::new);

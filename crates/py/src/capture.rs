@@ -15,30 +15,30 @@ use shortflow_sim::tables;
 use shortflow_units::{ClassId, Instant, PortId, Span};
 use std::sync::Arc;
 
-/// Bytes of a capture file in one portion.
+/// Bytes of a capture file after which a portion is passed on.
 const PORTION: usize = 1 << 20;
 
 /// Packet events that a run records, and their consumers.
 #[pyclass(frozen, module = "shortflow._core")]
 pub struct Capture {
     what: TraceFilter,
-    /// Takes tables of packet events of the chosen flows.
+    /// Consumer of tables with the packet events of the chosen flows.
     table: Option<Py<PyAny>>,
-    /// Rows of such a table.
+    /// Rows of one such table.
     rows: usize,
-    /// The events that are in it; all if there is none.
+    /// Names of the events in the table; empty for all events.
     only: Vec<String>,
-    /// Each takes the bytes of a capture file, of the port beside it.
+    /// Ports with their names and the consumers of their capture files.
     files: Vec<(PortId, String, Py<PyAny>)>,
-    /// Takes the accounts of completion times.
+    /// Consumer of the accounts of completion times.
     accounts: Option<Taker>,
 }
 
 #[pymethods]
 impl Capture {
-    /// Flows are chosen by first and last row in the flow table, and by class; `table` gets `rows` at a time. `files`
-    /// pairs ports with the consumers of their capture files. `during` is in seconds; the run is cancelled
-    /// after its end. `accounts` takes the accounts of completion times.
+    /// `flows` chooses flows by first and last row in the flow table, `classes` by class. `table` gets `rows` rows at
+    /// a time. `files` pairs ports with the consumers of their capture files. `during` is in seconds; the run is
+    /// cancelled after its end. `accounts` stores the accounts of completion times.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "in Python they have names")]
     #[pyo3(signature = (scenario, *, flows=vec![], classes=vec![], table=None, rows=100_000, only=vec![], files=vec![], during=None, accounts=None))]
@@ -79,7 +79,7 @@ impl Capture {
 }
 
 impl Capture {
-    /// Recorder of a run.
+    /// Recorder for one run.
     pub fn recorder(&self, py: Python<'_>, scenario: &Arc<Scenario>, failure: Failure) -> Recorder {
         let file = |(port, name, taker): &(PortId, String, Py<PyAny>)| {
             (pcap::Capture::new(*port, name), taker.clone_ref(py))
@@ -98,7 +98,7 @@ impl Capture {
     }
 }
 
-/// Collects events of packets, and hands them over.
+/// Collects packet events, and passes them to their consumers.
 pub struct Recorder {
     scenario: Arc<Scenario>,
     what: TraceFilter,
@@ -108,35 +108,36 @@ pub struct Recorder {
     waiting: Vec<PacketEvent>,
     files: Vec<(pcap::Capture, Py<PyAny>)>,
     accounts: Option<Taker>,
-    /// Takes the error of a consumer.
+    /// Keeps the first error of a consumer.
     failure: Failure,
 }
 
 impl Recorder {
-    /// Filter of the events.
+    /// Filter of the recorded events.
     pub fn what(&self) -> TraceFilter {
         self.what.clone()
     }
 
-    /// Flows to account for.
+    /// Flows whose completion times are explained, if any.
     pub fn explained(&self) -> Option<Explained> {
         self.accounts.as_ref().map(Taker::explained)
     }
 
-    /// Takes accounts of completion times.
+    /// Passes on accounts of completion times.
     pub fn take_accounts(&self, accounts: Vec<FlowAccount>) {
         if let Some(taker) = &self.accounts {
             taker.take(accounts);
         }
     }
 
-    /// No more events can come: the time is over, and all packets then on a wire have arrived.
+    /// True if no more events can come: the end of `during` has passed, and all packets that were then on a wire have
+    /// arrived.
     pub fn is_over(&self, now: Instant) -> bool {
         let delay = self.scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default();
         self.what.during.end < Instant::MAX && self.what.during.end + delay < now
     }
 
-    /// Takes the collected events.
+    /// Takes events, and passes on portions that are full.
     pub fn take(&mut self, events: &[PacketEvent]) {
         for (file, taker) in &mut self.files {
             events.iter().for_each(|event| file.note(event));
@@ -156,7 +157,7 @@ impl Recorder {
         }
     }
 
-    /// Hands over all that is left.
+    /// Passes on the remaining events.
     pub fn finish(&mut self) {
         for (file, taker) in &mut self.files {
             file.finish();

@@ -1,4 +1,4 @@
-//! The tables of scenarios as Python knows them: their keys with types, and checks of their values.
+//! Tables of scenarios for Python: their keys with types, and checks of their values.
 
 use crate::errors::config_error;
 use crate::values;
@@ -7,7 +7,8 @@ use pyo3::types::{PyDict, PyList};
 use shortflow_spec::located;
 use shortflow_spec::{ParamInfo, Shape};
 
-/// Every table as a dictionary: the table that it is or whose kind it is, its name, a line about it, its keys.
+/// All tables as dictionaries: the name of the table, the name of the kind (or again of the table), a summary, and
+/// the keys.
 #[pyfunction]
 pub fn declared(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |(table, entry): (&str, shortflow_spec::Entry)| {
@@ -33,7 +34,7 @@ fn key_row<'py>(py: Python<'py>, key: &ParamInfo) -> PyResult<Bound<'py, PyDict>
     Ok(row)
 }
 
-/// The type of such values in Python. The tables of kinds have classes named after them.
+/// Python type of values of this shape. The tables of kinds have classes named after them.
 fn annotation(shape: &Shape) -> String {
     match shape {
         Shape::Whole { .. } => "int".to_owned(),
@@ -61,7 +62,7 @@ fn class(name: &str) -> String {
     name[..1].to_uppercase() + &name[1..]
 }
 
-/// Checks values one by one, as those of a table, or of the kind of it called `name`; errors call it `path`.
+/// Checks each value of a table, or of the kind called `name` of this table; errors call the table `path`.
 #[pyfunction]
 pub fn check_table(table: &str, name: &str, path: &str, values: &Bound<'_, PyAny>) -> PyResult<()> {
     let errors = shortflow_sim::check(table, name, path, &values::table(values, path)?);

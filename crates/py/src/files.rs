@@ -1,4 +1,4 @@
-//! Files of users: regular ones, of a size that can be read.
+//! Files of users. Only regular files up to a limit of size are read.
 
 use crate::errors::config_error;
 use pyo3::prelude::*;
@@ -7,12 +7,12 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// Files of more bytes are refused: a trace of ten million flows has fewer.
+/// Largest size of a file in bytes; a trace of ten million flows is smaller.
 const LARGEST: u64 = 512_000_000;
 /// Bytes read between two checks for signals.
 const PORTION: usize = 1 << 20;
 
-/// The content of a file, or the reason why it cannot be read. A signal meanwhile is an error of Python's.
+/// The content of a file, or the reason why the file cannot be read. A signal during the read is a Python error.
 pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<Result<Vec<u8>, String>> {
     let (mut bytes, mut portion) = (Vec::new(), vec![0; PORTION]);
     let mut file = match py.detach(|| open(path)) {
@@ -24,7 +24,7 @@ pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<Result<Vec<u8>, Stri
         match py.detach(|| file.read(&mut portion)) {
             Ok(0) => return Ok(Ok(bytes)),
             Ok(count) => bytes.extend_from_slice(&portion[..count]),
-            // A file of /proc or of a network may block: a signal ends the call, and the loop looks at it.
+            // A read from /proc or a network file system may block. A signal ends the read, and the loop checks for it.
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Ok(Err(error.to_string())),
         }
@@ -34,13 +34,13 @@ pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<Result<Vec<u8>, Stri
     }
 }
 
-/// The content of a user's file. A `ConfigError` names a path that is no regular file, or a file that is too large.
+/// The content of a user's file. Raises `ConfigError` if the path is no regular file, or if the file is too large.
 #[pyfunction]
 pub fn read_file(py: Python<'_>, path: &str) -> PyResult<Vec<u8>> {
     read(py, Path::new(path))?.map_err(|reason| config_error(format!("{path}: cannot be read: {reason}")))
 }
 
-/// Contents of a file as UTF-8 text.
+/// The content of a file as UTF-8 text, or the reason why it cannot be read.
 pub(crate) fn read_text(py: Python<'_>, path: &Path) -> PyResult<Result<String, String>> {
     Ok(read(py, path)?.and_then(|bytes| {
         String::from_utf8(bytes).map_err(|error| {

@@ -1,5 +1,5 @@
-//! `shortflow._core`: the simulator as a Python extension. Glue only: the crossing of errors,
-//! tables and threads is decided here.
+//! `shortflow._core`: the simulator as a Python extension. Glue only: converts errors and tables, and releases
+//! Python's lock during runs.
 
 mod account;
 mod capture;
@@ -22,7 +22,7 @@ fn schema() -> String {
     format!("{:#}", shortflow_sim::schema())
 }
 
-/// Known names close to `name`, the nearest first.
+/// Known names that `name` may mean, the likeliest first.
 #[pyfunction]
 fn meant(name: &str, known: Vec<String>) -> Vec<String> {
     let known: Vec<&str> = known.iter().map(String::as_str).collect();

@@ -11,7 +11,8 @@ use shortflow_sim::scheme::{self, SchemeInfo, schemes};
 use shortflow_sim::{routing, topology, traffic};
 use shortflow_spec::{Entry, ParamInfo};
 
-/// All named things: schemes, ideal schedulers, transports, queues, topologies, routing, traffic, sizes.
+/// All registered names: schemes, ideal schedulers, parameter sets, transports, queues, topologies, routing, traffic,
+/// sizes.
 #[pyfunction]
 pub fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
@@ -58,7 +59,7 @@ fn row<'py>(
     keyed_row(py, about, parameters.iter().map(|parameter| (parameter.name, parameter)))
 }
 
-/// A row whose parameters go by other names than their own.
+/// A row whose parameters have other names than in their declaration.
 fn keyed_row<'py, 'a>(
     py: Python<'py>,
     (name, summary, source): (&str, &str, &str),
@@ -80,10 +81,10 @@ fn keyed_row<'py, 'a>(
     Ok(row)
 }
 
-/// A scheme of a file: its name, the text for `Scheme.parse`, and settings.
+/// A scheme of a file: name, text for `Scheme.parse`, and settings.
 type FileScheme = (String, String, Vec<(String, String)>);
 
-/// The schemes in `text`, the file called `file`.
+/// Reads the schemes in `text`, the content of the file called `file`.
 #[pyfunction]
 pub fn read_schemes(text: &str, file: &str) -> PyResult<Vec<FileScheme>> {
     let row = |info: SchemeInfo| {
@@ -105,7 +106,7 @@ fn scheme_row<'py>(py: Python<'py>, info: &SchemeInfo) -> PyResult<Bound<'py, Py
     Ok(entry)
 }
 
-/// A set whose constants have their source in place of a summary.
+/// The row of a parameter set; the summary of each constant is its source.
 fn set_row<'py>(py: Python<'py>, set: &ParameterSet) -> PyResult<Bound<'py, PyDict>> {
     let of = set.of.as_ref().map_or_else(String::new, |of| format!("of the transport {of}"));
     let entry = row(py, (&set.name, &set.summary, &of), &[])?;

@@ -1,4 +1,4 @@
-//! Scenario and scheme as Python objects.
+//! Scenarios and schemes as Python objects.
 
 use crate::errors::config_error;
 use crate::files::read_text;
@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 type Pairs = Vec<(String, String)>;
-/// Texts by the names of their files.
+/// Contents of files, by name.
 type Texts = HashMap<String, String>;
 type Resolved = Vec<(String, String, String)>;
 
@@ -32,7 +32,7 @@ fn rows(settings: &[Setting]) -> Resolved {
         .collect()
 }
 
-/// Settings of schemes by the name of their source.
+/// Settings with their sources, which Python gives by name.
 fn given(settings: &Resolved) -> Vec<Given<'_>> {
     let sources = [Source::Scheme, Source::Name];
     let named = |name: &str| sources.iter().find(|source| source.to_string() == name).cloned();
@@ -42,7 +42,7 @@ fn given(settings: &Resolved) -> Vec<Given<'_>> {
         .collect()
 }
 
-/// The files that a scenario names: in a directory, except those whose text Python has converted.
+/// The files that a scenario names: in a directory, or as texts that Python has converted.
 #[derive(Clone)]
 struct Files {
     base_dir: String,
@@ -63,14 +63,14 @@ impl Files {
 pub struct PyScenario {
     pub(crate) inner: Arc<Scenario>,
     values: Table,
-    /// The text of its file; none without a file.
+    /// Text of the scenario's file; `None` without a file.
     text: Option<String>,
     files: Files,
     settings: Pairs,
 }
 
 impl PyScenario {
-    /// Reads `values`, those of the file with this `text`, if any.
+    /// Reads `values`; `text` is the text of their file, if there is one.
     fn read(
         py: Python<'_>,
         (values, text): (Table, Option<String>),
@@ -83,14 +83,15 @@ impl PyScenario {
         Ok(PyScenario { inner, values, text, files, settings })
     }
 
-    /// The scenario with the values that a scheme has for its keys.
+    /// The scenario with the scheme's values for keys of the scenario.
     pub(crate) fn under(&self, py: Python<'_>, scheme: &PyScheme) -> PyResult<Arc<Scenario>> {
         let ServiceModel::Packets(scheme) = &scheme.inner else { return Ok(Arc::clone(&self.inner)) };
         if scheme.network.is_empty() {
             return Ok(Arc::clone(&self.inner));
         }
         let file = (&self.values, self.text.as_deref(), self.inner.name.as_str(), &self.files);
-        // The default drain follows from tcp.rto_min, and must not depend on the scheme.
+        // The default drain follows from tcp.rto_min. It must not depend on the scheme, so the scenario's value is
+        // passed on.
         let drain = self.inner.resolved().iter().filter(|setting| setting.key == "drain");
         let drain = drain.map(|setting| (&*setting.key, &*setting.value, setting.source.clone()));
         let settings = || scheme.around(&self.settings).chain(drain.clone());
@@ -99,8 +100,8 @@ impl PyScenario {
     }
 }
 
-/// The scenario of a file's values, text, name and files with `settings`. Keys that were `given` have no line in errors. They
-/// name the scheme that it is for.
+/// Reads a scenario from the values, text, name and files of a file, with `settings`. Keys in `given` have no line in
+/// errors. Errors name `scheme`, if there is one.
 fn validated<'s>(
     py: Python<'_>,
     (values, text, name, files): (&Table, Option<&str>, &str, &Files),
@@ -126,14 +127,14 @@ fn validated<'s>(
     })
 }
 
-/// The name of a scenario's file in errors.
+/// Name of a scenario's file, for errors.
 fn file_of(name: &str) -> String {
     format!("{name}.toml")
 }
 
 #[pymethods]
 impl PyScenario {
-    /// Reads TOML text; file names in it are looked up in `texts`, then in `base_dir`.
+    /// Reads TOML text. Files that it names are looked up in `texts`, then in `base_dir`.
     #[staticmethod]
     #[pyo3(signature = (text, name, base_dir, settings, texts=Texts::new()))]
     fn parse(
@@ -148,7 +149,7 @@ impl PyScenario {
         PyScenario::read(py, (values, Some(text)), name, Files { base_dir, texts }, settings)
     }
 
-    /// Takes a scenario as a dictionary.
+    /// Reads a scenario from a dictionary.
     #[staticmethod]
     #[pyo3(signature = (values, name, base_dir, settings, texts=Texts::new()))]
     fn from_values(
@@ -172,7 +173,7 @@ impl PyScenario {
         &self.inner.title
     }
 
-    /// The names of the ideal schedulers that tell something about it.
+    /// Names of the ideal schedulers that apply to the scenario, and the reason if none does.
     fn ideal_schedulers(&self) -> (Vec<&'static str>, String) {
         match policies_for(&self.inner) {
             Ok(policies) => (policies.iter().map(|policy| policy.name).collect(), String::new()),
@@ -180,29 +181,29 @@ impl PyScenario {
         }
     }
 
-    /// The names of its ports.
+    /// Names of the scenario's ports.
     fn ports(&self) -> Vec<String> {
         port_names(&self.inner)
     }
 
-    /// The classes of its flows.
+    /// Classes of the scenario's flows.
     fn classes(&self) -> Vec<String> {
         self.inner.classes.clone()
     }
 
-    /// Every value as (key, value, source), under `scheme` if one is given.
+    /// All values as (key, value, source), under `scheme` if given.
     #[pyo3(signature = (scheme=None))]
     fn resolved(&self, py: Python<'_>, scheme: Option<&PyScheme>) -> PyResult<Resolved> {
         let scenario = scheme.map_or_else(|| Ok(Arc::clone(&self.inner)), |scheme| self.under(py, scheme))?;
         Ok(rows(scenario.resolved()))
     }
 
-    /// One line per traffic entry on the load that it offers.
+    /// One line per traffic entry about its offered load.
     fn traffic_notes(&self) -> Vec<String> {
         self.inner.notes().to_vec()
     }
 
-    /// Measured flows of each traffic entry: (number, accuracy, backlogged flows, text).
+    /// Number of measured flows of each traffic entry, as (number, accuracy, backlogged flows, text).
     fn expected_flows(&self) -> Vec<(f64, &'static str, u64, String)> {
         let row = |expected: &Expected| {
             let (number, known) = expected.number();
@@ -211,7 +212,7 @@ impl PyScenario {
         self.inner.expected().iter().map(row).collect()
     }
 
-    /// Bytes of memory that the tables of a run take at least.
+    /// Bytes of memory that the tables of a run take, at least.
     fn table_bytes(&self) -> f64 {
         tables::expected_bytes(&self.inner)
     }
@@ -221,7 +222,7 @@ impl PyScenario {
         self.inner.warnings().to_vec()
     }
 
-    /// This scenario with more settings, unless they are the last ones applied.
+    /// This scenario with more settings. Returns the same scenario if they are the last settings applied.
     fn with_settings(&self, py: Python<'_>, settings: Pairs) -> PyResult<Self> {
         let (values, text, files) = (self.values.clone(), self.text.clone(), self.files.clone());
         if self.settings.ends_with(&settings) {
@@ -237,14 +238,15 @@ impl PyScenario {
 #[pyclass(frozen, name = "Scheme", module = "shortflow._core")]
 pub struct PyScheme {
     pub(crate) inner: ServiceModel,
-    /// Error of a hook of a law written in Python.
+    /// First error of a hook of a law written in Python.
     pub(crate) failure: Failure,
     of_law: Resolved,
 }
 
 #[pymethods]
 impl PyScheme {
-    /// The scheme called `name`, with settings such as ("transport.g", "0.09", "--set"), shown as `label`. Later ones win.
+    /// The scheme called `name`, with settings such as ("transport.g", "0.09", "--set"), shown as `label`. Later
+    /// settings win.
     #[staticmethod]
     #[pyo3(signature = (name, settings, label=None))]
     fn parse(name: &str, settings: Resolved, label: Option<String>) -> PyResult<Self> {
@@ -255,22 +257,22 @@ impl PyScheme {
         Ok(PyScheme { inner, failure: Failure::default(), of_law: Vec::new() })
     }
 
-    /// True if scheme `name` has the parameter `key`.
+    /// True if the scheme `name` has the parameter `key`.
     #[staticmethod]
     #[pyo3(signature = (name, key, host_queue=None))]
     fn accepts(name: &str, key: &str, host_queue: Option<&str>) -> bool {
         Scheme::accepts(name, key, host_queue)
     }
 
-    /// True if scheme `base` keeps the parameter `key` under a law written in Python.
+    /// True if the scheme `base` keeps the parameter `key` under a law written in Python.
     #[staticmethod]
     #[pyo3(signature = (base, key, host_queue=None))]
     fn keeps(base: &str, key: &str, host_queue: Option<&str>) -> bool {
         Scheme::keeps(base, key, host_queue)
     }
 
-    /// The scheme called `base`, with `settings` of its kept parameters, and with a window law of Python
-    /// objects from `factory`, one for each connection. `resolved` describes the law's parameters.
+    /// The scheme called `base` with `settings` of the parameters that it keeps, and with a window law written in
+    /// Python: `factory` makes an object for each connection. `resolved` describes the law's parameters.
     #[staticmethod]
     fn user_defined(
         base: &str,
@@ -302,14 +304,14 @@ impl PyScheme {
         self.inner.summary()
     }
 
-    /// Keys that were set and cannot act in the scenario under the scheme, each with the words that follow "acts where". An
-    /// error if the scheme's own values do not fit the scenario.
+    /// Keys that were set but have no effect in the scenario under the scheme, each with the words that follow "acts
+    /// where". Raises an error if the scheme's own values do not fit the scenario.
     fn idle(&self, py: Python<'_>, scenario: &PyScenario, shipped: bool) -> PyResult<Pairs> {
         let idle = self.inner.idle(&*scenario.under(py, self)?, shipped);
         Ok(idle.into_iter().map(|Idle { key, acts_where }| (key, acts_where)).collect())
     }
 
-    /// Every parameter as (key, value, source).
+    /// All parameters as (key, value, source).
     fn resolved(&self) -> Resolved {
         match &self.inner {
             ServiceModel::Packets(scheme) => {

@@ -1,5 +1,5 @@
-//! Tables over the Arrow C stream interface, which polars, pandas, pyarrow and DuckDB all read; and, for what
-//! starts quickly without any of them, column by column.
+//! Tables over the Arrow C stream interface, which polars, pandas, pyarrow and DuckDB read. Code that must start
+//! quickly, without these packages, reads a table column by column.
 
 use crate::errors::SimulationError;
 use arrow_array::cast::AsArray;
@@ -19,23 +19,23 @@ use shortflow_sim::tables::{self, COLUMNS, Column, Declared, Values};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Declared columns of a run's tables.
+/// Columns of a run's tables, as declared.
 #[pyfunction]
 pub(crate) fn columns() -> Vec<(&'static str, Vec<Declared>)> {
     COLUMNS.iter().map(|&(table, columns)| (table, columns.to_vec())).collect()
 }
 
-/// A table that hands itself over by the Arrow PyCapsule protocol.
+/// A table that exports itself by the Arrow PyCapsule protocol.
 #[pyclass(frozen, module = "shortflow._core")]
 pub struct Table(Rows);
 
 enum Rows {
     Columns(RecordBatch),
-    /// Samples, whose columns are made block by block.
+    /// Samples, converted to columns block by block.
     Samples(Arc<Samples>, Arc<Scenario>),
 }
 
-/// Rows of a block of samples.
+/// Rows in a block of samples.
 const BLOCK: usize = 1 << 14;
 
 #[pymethods]
@@ -46,7 +46,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        drop(requested_schema); // the protocol allows any answer; there is one form of each table
+        drop(requested_schema); // the protocol allows another schema than the requested one; each table has one schema
         let stream = match &self.0 {
             Rows::Columns(batch) => stream([Ok(batch.clone())], batch.schema()),
             Rows::Samples(samples, scenario) => {
@@ -70,7 +70,7 @@ impl Table {
         }
     }
 
-    /// `length` rows from the one with this number on, or those that there are.
+    /// At most `length` rows from row `offset` on.
     fn slice(&self, offset: usize, length: usize) -> PyResult<Table> {
         let height = self.height();
         let rows = offset.min(height)..offset.saturating_add(length).min(height);
@@ -81,7 +81,7 @@ impl Table {
         batch.map(|batch| Table(Rows::Columns(batch))).map_err(refused)
     }
 
-    /// The values of a column as Python has them.
+    /// The values of a column as Python objects.
     fn get_column<'py>(&self, py: Python<'py>, name: String) -> PyResult<Bound<'py, PyList>> {
         let batch = match &self.0 {
             Rows::Columns(batch) => batch.clone(),

@@ -1,4 +1,4 @@
-//! Transports written in Python: inputs of their hooks, and errors that end a run.
+//! Transports written in Python: the inputs of their hooks, and errors that end a run.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 pub struct Failure(Arc<Mutex<Option<PyErr>>>);
 
 impl Failure {
-    /// Keeps `error`, unless there was one before.
+    /// Keeps `error` if it is the first.
     pub(crate) fn raise(&self, error: PyErr) {
         if let Ok(mut first) = self.0.lock() {
             first.get_or_insert(error);
@@ -29,7 +29,7 @@ impl Failure {
     }
 }
 
-/// The window and the pacing rate; all may be set.
+/// Window and pacing rate; a hook may set all of them.
 #[pyclass(get_all, set_all, name = "Window", module = "shortflow._core")]
 pub struct PyWindow {
     /// Congestion window, in segments.
@@ -40,7 +40,8 @@ pub struct PyWindow {
     pacing_bps: Option<f64>,
 }
 
-/// Time, path and segments of a new connection, before its first packet. Sizes are in bytes, times in seconds.
+/// A connection before its first packet: the time, its path and the sizes of its segments. Sizes are in bytes, times
+/// in seconds.
 #[pyclass(frozen, get_all, name = "Opening", module = "shortflow._core")]
 pub struct PyOpening {
     /// Simulated time.
@@ -51,11 +52,11 @@ pub struct PyOpening {
     base_rtt_s: f64,
     /// Payload of a full segment.
     mss: u64,
-    /// Bytes that a link carries with each segment, beside its payload.
+    /// Bytes that a segment takes on a link in addition to its payload.
     header: u64,
 }
 
-/// Sender's view of the flow in transmission. Sizes are in bytes, times in seconds.
+/// State of the flow that a sender transmits. Sizes are in bytes, times in seconds.
 #[pyclass(frozen, get_all, name = "Flow", module = "shortflow._core")]
 pub struct PyFlow {
     /// Simulated time.
@@ -66,7 +67,7 @@ pub struct PyFlow {
     mss: u64,
     /// Payload of this flow sent so far, without retransmissions.
     sent: u64,
-    /// Payload not yet acknowledged, sent or not; `None` for a flow without end.
+    /// Payload not yet acknowledged, sent or not; `None` for a backlogged flow.
     remaining: Option<u64>,
     /// Payload sent and not yet acknowledged.
     flight: u64,
@@ -76,51 +77,51 @@ pub struct PyFlow {
     role: &'static str,
 }
 
-/// One acknowledgement. Sizes are in bytes.
+/// One ACK. Sizes are in bytes, times in seconds.
 #[pyclass(frozen, get_all, name = "Ack", module = "shortflow._core")]
 pub struct PyAck {
-    /// By how much `snd_una` advanced: 0 where data is missing below what the ACK answers.
+    /// Bytes by which `snd_una` advanced; 0 while data below the acknowledged packet is missing.
     acked: u64,
-    /// The ACK echoes a congestion mark.
+    /// True if the ACK echoes a congestion mark.
     ece: bool,
-    /// The window may open: it limits the sender, and the ACK advances outside loss recovery. Marked ACKs open it
-    /// only if the run allows.
+    /// True if this ACK may open the window: the ACK advances `snd_una` outside loss recovery, and the window limits
+    /// the sender. A marked ACK may open the window only if `tcp.grow_on_marked_acks` allows it.
     may_grow: bool,
-    /// The window limits the sender, so that it may open; always true unless `tcp.growth` is set.
+    /// True if the window limits the sender. Always true unless `tcp.growth` requires this limit for growth.
     limited: bool,
-    /// The sender is in loss recovery.
+    /// True if the sender is in loss recovery.
     in_recovery: bool,
     /// First byte not yet acknowledged, after this ACK.
     snd_una: u64,
     /// First byte not yet sent.
     snd_nxt: u64,
-    /// `newly_delivered` if the ACK echoes a mark, else 0: bytes marked, in order or not.
+    /// Marked bytes that this ACK reports, in order or not: `newly_delivered` if the ACK echoes a mark, otherwise 0.
     marked: u64,
-    /// Round-trip time of the packet that this ACK answers, from the sender's queue to here.
+    /// Round-trip time of the acknowledged packet: time since the sender handed the packet to the port of its host.
     rtt_s: f64,
-    /// Smallest of those on this connection.
+    /// Smallest round-trip time of this connection.
     min_rtt_s: f64,
-    /// Part of `rtt_s` in queues of switches, both ways.
+    /// Part of `rtt_s` in the queues of switches, in both directions.
     in_switches_s: f64,
-    /// Part of `rtt_s` in the two hosts: in their queues, with a receiver that delayed its ACK, and in their jitter and
-    /// stalls.
+    /// Part of `rtt_s` in the two hosts: in their queues, in the receiver's delay of the ACK, and in jitter and
+    /// stalls of the hosts.
     in_hosts_s: f64,
     /// Part of `in_hosts_s` in the queue of the sender's own host.
     at_sender_s: f64,
-    /// Part of `in_hosts_s` in the queue of the receiver's, behind what it sends itself.
+    /// Part of `in_hosts_s` in the queue of the receiver's host, behind other packets of this host.
     at_receiver_s: f64,
     /// Switches that the packet crossed.
     hops: u32,
     /// Payload that the connection has delivered so far.
     delivered: u64,
-    /// Part of `delivered` of which this ACK tells first, in order or not.
+    /// Part of `delivered` that this ACK is the first to report, in order or not.
     newly_delivered: u64,
-    /// Delivery rate since the packet was sent, in bits per second; `None` over less than `min_rtt_s`, and of an ACK that
-    /// delivers nothing.
+    /// Delivery rate since the packet was sent, in bits per second. `None` if the rate was measured over less than
+    /// `min_rtt_s`, or if the ACK reports no newly delivered bytes.
     rate_bps: Option<f64>,
-    /// The sender had no more data at the transmission; the rate is then a lower bound.
+    /// True if the sender ran out of data when it sent the packet; the rate is then a lower bound.
     app_limited: bool,
-    /// The flow that is being sent.
+    /// The flow that the sender transmits.
     flow: Py<PyFlow>,
 }
 
@@ -171,26 +172,26 @@ fn flow_object(py: Python<'_>, flow: &FlowView) -> PyResult<Py<PyFlow>> {
     Py::new(py, flow)
 }
 
-/// Slowest pacing: below, a full segment takes seconds.
+/// Slowest pacing rate; below it, a full segment takes more than a second.
 const SLOWEST_BPS: f64 = 1e4;
-/// Smallest floor: below, a segment takes ten thousand round trips.
+/// Smallest floor; below it, a segment takes more than ten thousand round trips.
 const SMALLEST_FLOOR: f64 = 1e-4;
 
-/// A connection's instance of a Python class.
+/// The instance of a Python class for one connection.
 #[derive(Debug)]
 pub struct PythonLaw {
     instance: PyResult<Py<PyAny>>,
     failure: Failure,
-    /// The smallest window that it keeps.
+    /// Smallest window that the law may set, in segments.
     floor: f64,
-    /// Its hosts begin without a window: cwnd is infinite until the law sets it.
+    /// True if connections start without a window: cwnd is infinite until the law sets it.
     has_no_window: bool,
     pacing: Option<Rate>,
     timer: Option<Instant>,
 }
 
 impl PythonLaw {
-    /// A new instance from `factory`, for hosts that begin without a window or with one.
+    /// A new instance from `factory`. With `has_no_window`, connections start without a window.
     pub fn new(factory: &Py<PyAny>, failure: Failure, has_no_window: bool) -> PythonLaw {
         let made = Python::attach(|py| -> PyResult<_> {
             let instance = factory.call0(py)?;
@@ -208,7 +209,8 @@ impl PythonLaw {
         PythonLaw { instance, failure, floor, has_no_window, pacing: None, timer }
     }
 
-    /// Calls a hook with the window and takes back what it made of it. A timer may be due at `earliest`.
+    /// Calls a hook with the window, and takes over the values that the hook sets. The law's timer must not be before
+    /// `earliest`.
     fn call(
         &mut self,
         window: &mut Window,
@@ -240,7 +242,7 @@ impl PythonLaw {
     }
 }
 
-/// `floor` of a law.
+/// The law's `floor`, if it is valid.
 fn checked_floor(instance: &Bound<'_, PyAny>) -> PyResult<f64> {
     let floor: f64 = instance.getattr("floor")?.extract()?;
     if floor.is_finite() && floor >= SMALLEST_FLOOR {
@@ -252,7 +254,7 @@ fn checked_floor(instance: &Bound<'_, PyAny>) -> PyResult<f64> {
     )))
 }
 
-/// `timer_s` of a law, which may be `earliest`.
+/// The law's `timer_s`, which must not be before `earliest`.
 fn timer_of(instance: &Bound<'_, PyAny>, earliest: Instant) -> PyResult<Option<Instant>> {
     let Some(at) = instance.getattr("timer_s")?.extract::<Option<f64>>()? else { return Ok(None) };
     let due = Instant::ZERO + Span::from_secs_f64(at);
@@ -265,7 +267,7 @@ fn timer_of(instance: &Bound<'_, PyAny>, earliest: Instant) -> PyResult<Option<I
     )))
 }
 
-/// Error in the values that a hook left.
+/// The error in the values that a hook set, if any.
 fn complaint(left: &PyWindow, floor: f64, has_no_window: bool) -> Option<String> {
     let &PyWindow { cwnd, ssthresh, pacing_bps } = left;
     let is_finite = cwnd.is_finite() || has_no_window && cwnd == f64::INFINITY;

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use shortflow_spec::{Table, Value};
 
-/// A mapping as the table at `path`.
+/// Converts a mapping to the table at `path`.
 pub(crate) fn table(value: &Bound<'_, PyAny>, path: &str) -> PyResult<Table> {
     let wrong = || ConfigError::new_err(format!("{path}: {value} is not a table of keys"));
     let mapping = value.cast::<PyMapping>().map_err(|_| wrong())?;
