@@ -4,6 +4,7 @@ import functools
 import logging
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
@@ -171,3 +172,25 @@ def test_a_claim_that_raises_is_untested_and_the_others_go_on(tmp_path: Path, ca
     assert "mine/fig1: drawing raises KeyError: 'drops_per_flow'; the page has no chart of it" in caplog.text
     with pytest.raises(ConfigError, match=r"mine/fig2: ConfigError: .*no-such-scenario"):
         answered(tmp_path, ask_reproduction([unknown], Scale.QUICK))
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_law_that_raises_leaves_its_claims_untested(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "shortflow")
+    (tmp_path / "law.py").write_text(
+        "from shortflow import CongestionControl\n\n\nclass Bad(CongestionControl):\n"
+        "    def on_ack(self, window, ack):\n        raise KeyError('gain')\n"
+    )
+    short = {"traffic.1.repeat": 1, "duration": "50ms"}
+    bad = lab.Study("incast", ["tcp", f"{tmp_path / 'law.py'}:Bad"], {"servers": [2]}, quick_seeds=1, quick=short)
+    good = lab.Study("incast", ["tcp", "dctcp"], {"servers": [2]}, quick_seeds=1, quick=short)
+    figure = lab.Figure("mine/fig1", "Fig. 1", "Two studies", {"bad": bad, "good": good})
+    figure.claim("mine/never").says("a claim", lab.change("Bad", "tcp", "queue_p99_pkt").below())
+    figure.claim("mine/decided").says("a claim", lab.change("dctcp", "tcp", "queue_p99_pkt", "good").alike(2))
+    done = answered(tmp_path, ask_reproduction([figure], Scale.QUICK))
+    never, decided = done.claims
+    assert never.reason == "a run failed: Bad: KeyError: 'gain' (law.py:6)"
+    assert (never.finding.verdict.value, decided.finding.verdict.value) == ("untested", "agrees")
+    assert "mine/fig1: a run of the study bad failed; claims that read the study are untested: " in caplog.text
+    with pytest.raises(ConfigError, match="gain"):
+        answered(tmp_path, ask_reproduction([replace(figure, id="l2dct/fig1")], Scale.QUICK))

@@ -39,7 +39,8 @@ class Planned:
         return [run for points in self.runs.values() for runs in points.values() for run in runs]
 
     def data(self, results: Mapping[str, Result]) -> dict[str, Data]:
-        """The studies with these results, by run key."""
+        """The studies that finished, with these results by run key."""
+        failed = self.failed(results)
         return {
             name: Data(
                 study,
@@ -47,7 +48,16 @@ class Planned:
                 {at: Results.of_point([results[run.key] for run in runs], {}) for at, runs in self.runs[name].items()},
             )
             for name, study in self.figure.studies.items()
+            if name not in failed
         }
+
+    def failed(self, results: Mapping[str, Result]) -> dict[str, Result]:
+        """The first failed run of each study that has one."""
+        found: dict[str, Result] = {}
+        for name, points in self.runs.items():
+            for run in (run for runs in points.values() for run in runs if results[run.key].error):
+                found.setdefault(name, results[run.key])
+        return found
 
 
 @dataclass(frozen=True)
@@ -183,7 +193,9 @@ def ask_reproduction(chosen_figures: Sequence[Figure], scale: Scale, chosen: Cho
             raise ConfigError(
                 f"{name}={value}: changes no run of these figures; `shortflow list choices` has its reach"
             )
-    done = yield Wanted([run for plan in planned for run in plan.all_runs])
+    # The runs of another package are its author's code. If one of them fails, the other figures still get verdicts.
+    keep_going = any(plan.figure.paper not in OWN for plan in planned)
+    done = yield Wanted([run for plan in planned for run in plan.all_runs], keep_going=keep_going)
     results = {result.key: result for result in done}
     figures = [_finished(plan, results) for plan in planned]
     reused = sum(result.reused for result in results.values())
@@ -209,14 +221,28 @@ def _all_planned(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen)
 
 
 def _finished(plan: Planned, results: Mapping[str, Result]) -> Reproduced:
-    data, figure = plan.data(results), plan.figure
+    figure, failed = plan.figure, plan.failed(results)
+    for name, run in failed.items():
+        if run.error and figure.paper in OWN:
+            raise run.error
+        note(
+            f"{figure.id}: a run of the study {name} failed; claims that read the study are untested: {run.error_text}"
+        )
+    data = plan.data(results)
     instead, scale = stand_ins(figure.paper), None if any(plan.followed.values()) else plan.scale
-    judged = [_judged(each, data, instead, scale) for each in figure.claims]
+    judged = []
+    for claim in figure.claims:
+        if lost := next((run for name, run in failed.items() if name in figure.looked_at(claim)), None):
+            finding = not_tested(f"a run failed: {lost.error_text}")
+            judged.append(Judged(claim, finding, Baseline.UNTESTED, scale))
+        else:
+            judged.append(_judged(claim, data, instead, scale))
     origins = {
         name: [results[run.key].provenance for runs in points.values() for run in runs]
         for name, points in plan.runs.items()
     }
-    return Reproduced(figure, _charts(figure, data), judged, plan.followed, origins)
+    charts = [] if failed else _charts(figure, data)
+    return Reproduced(figure, charts, judged, plan.followed, origins)
 
 
 def _judged(claim: Claim, data: Mapping[str, Data], instead: Mapping[str, str], scale: Scale | None) -> Judged:
