@@ -123,6 +123,14 @@ def test_a_comparison_says_which_shared_constants_differ() -> None:
     assert "ack_every differs" not in notes
     compared = shortflow.compare("incast", ["dctcp", "dctcp+g=0.5"], seeds=1, settings={"servers": 4}, ideal=False)
     assert "transport.g differs between the schemes: 0.0625 (dctcp), 0.5 (dctcp+g=0.5)" in compared.notes
+    roce = shortflow.compare(
+        "incast", ["dcqcn", "dcqcn@hpcc-authors"], 1, settings={"servers": 2, "topology.rate": "25Gbps"}, ideal=False
+    )
+    assert (
+        "dcqcn@hpcc-authors differs by its parameter set hpcc-authors: queue.curves (5 entries), "
+        "queue.drop_not_ect=false, queue.mark=departure; --set KEY=VALUE makes a key equal everywhere; `shortflow list "
+        "parameter-sets hpcc-authors` has the entries"
+    ) in roce.notes
 
 
 @pytest.mark.parametrize(

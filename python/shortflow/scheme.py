@@ -259,8 +259,17 @@ def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setti
             remedy = f"; --set {key}={value} makes them equal" if may_set else ""
             lines.append(f"{key} differs between the schemes: {described}{remedy}")
     for scheme, values in of_sets.items():
-        described = f"its parameter set {sets[scheme]}: {', '.join(f'{key}={value}' for key, value in values.items())}"
-        lines.append(f"{scheme} differs by {described}; --set KEY=VALUE makes a key equal everywhere")
+        # A list, such as the marking curves of a set, fills a screen.
+        texts = [
+            f"{key} ({text.count(';') + 1} entries)" if ";" in text else f"{key}={text}" for key, text in values.items()
+        ]
+        where = (
+            f"; `shortflow list parameter-sets {sets[scheme]}` has the entries"
+            if ";" in "".join(values.values())
+            else ""
+        )
+        described = f"its parameter set {sets[scheme]}: {', '.join(texts)}"
+        lines.append(f"{scheme} differs by {described}; --set KEY=VALUE makes a key equal everywhere{where}")
     return lines
 
 
