@@ -1,4 +1,4 @@
-//! Chain: switches in a row, each with hosts, so that cross traffic can use any of the links.
+//! Chain: switches in a row, each with hosts, so that cross traffic can use any link between switches.
 
 use super::delay_segments::{DelaySegment, delays};
 use super::{Graph, HOSTS, Topology};

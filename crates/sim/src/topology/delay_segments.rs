@@ -1,30 +1,31 @@
-//! [`DelaySegment`]: links of one kind on the longest path, whose delays together make up the round trip.
+//! [`DelaySegment`]: links of one kind on the longest path. The delays of all segments make up the round
+//! trip.
 
 use crate::config::{ConfigError, Reader};
 use shortflow_units::Span;
 
 /// Links of one kind on the longest path.
 pub(super) struct DelaySegment {
-    /// Number of links, one way.
+    /// Number of links in one direction.
     pub links: u64,
-    /// The key with their delay, and its value.
+    /// Key that sets the delay of a link, and its value.
     pub given: Option<(&'static str, Span)>,
 }
 
 impl DelaySegment {
-    /// Links whose delay `key` may give.
+    /// Links whose delay `key` sets if `delay` is given.
     pub(super) fn new(links: u64, key: &'static str, delay: Option<Span>) -> DelaySegment {
         DelaySegment { links, given: delay.map(|delay| (key, delay)) }
     }
 
-    /// Links that take what the others leave.
+    /// Links that share the remaining delay.
     pub(super) fn rest(links: u64) -> DelaySegment {
         DelaySegment { links, given: None }
     }
 }
 
-/// One-way delay of the links of each segment; all segments together take `rtt` out and back. Links without a
-/// key share the rest equally.
+/// One-way delay of a link of each segment. All segments together take `rtt` in both directions. Links
+/// without a given delay share the remainder equally.
 pub(super) fn delays<const N: usize>(
     reader: &Reader,
     rtt: Span,

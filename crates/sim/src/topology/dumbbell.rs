@@ -1,4 +1,4 @@
-//! Dumbbell: pairs of hosts left and right of one bottleneck link.
+//! Dumbbell: pairs of hosts on the left and right of one bottleneck link.
 
 use super::{Graph, Topology};
 use crate::config::{ANY_TIME, Kind, RATE, keys};
@@ -31,7 +31,7 @@ impl Topology for Dumbbell {
         let hosts = 2 * self.pairs as usize;
         let mut graph = Graph::new(hosts, 2);
         let (left, right) = (NodeId::from(hosts), NodeId::from(hosts + 1));
-        let link_delay = self.rtt.divided_by(6); // out and back over three links
+        let link_delay = self.rtt.divided_by(6); // three links in each direction
         for host in 0..hosts {
             let switch = if host < hosts / 2 { left } else { right };
             graph.connect(NodeId::from(host), switch, self.rate, link_delay);

@@ -36,10 +36,10 @@ keys! {
     }
 }
 
-/// 72 gives 93,312 hosts.
+/// k = 72 gives 93,312 hosts.
 const PORTS: Even = Even(2..=72);
 
-/// Rates and delays from the hosts upwards.
+/// A fat-tree, with rates and delays of its tiers of links from the hosts upwards.
 #[derive(Debug)]
 struct FatTree {
     k: usize,

@@ -1,4 +1,4 @@
-//! [`Graph`]: the hosts and switches of a network, and the links between them.
+//! [`Graph`]: hosts, switches and links of a network.
 
 use shortflow_units::{HostId, NodeId, PortId, Rate, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,31 +19,32 @@ pub struct Link {
 /// A host or a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// `h0`, `h1`, … for hosts; for switches their tier and a number, such as `leaf0`, or `s0`, `s1`, …
+    /// `h0`, `h1`, … for hosts. A switch has the name of its tier and a number, such as `leaf0`, or `s0`,
+    /// `s1`, … without a tier.
     pub name: String,
-    /// The node is a host.
+    /// True for a host.
     pub is_host: bool,
-    /// For a switch its position in [`Graph::tiers`], if it has a tier.
+    /// For a switch with a tier: index in [`Graph::tiers`].
     tier: Option<u32>,
-    /// For a switch its height above the hosts: its tier counted from 1, or in a network from a file the number of
-    /// links to the nearest host.
+    /// For a switch: height above the hosts. This is the tier counted from 1 or, in a network from a file,
+    /// the number of links to the nearest host.
     height: Option<u32>,
-    /// The rack of a host; of a switch with hosts, the rack that it makes.
+    /// For a host: its rack. For a switch with hosts: the rack of these hosts.
     rack: Option<u32>,
 }
 
 impl Node {
-    /// A node that hangs on nothing yet.
+    /// A node without links.
     fn new(name: String, is_host: bool, tier: Option<u32>) -> Node {
         Node { name, is_host, tier, height: tier.map(|tier| tier + 1), rack: None }
     }
 }
 
-/// Nodes and links. Hosts come first, so the node of host i is node i. A host has one link, to a
-/// switch; the hosts of one switch are a rack.
+/// Nodes and links. Hosts come first, so host i is node i. A host has one link, which leads to a switch. The
+/// hosts of one switch form a rack.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Graph {
-    /// Hosts, then switches.
+    /// Hosts, followed by switches.
     pub nodes: Vec<Node>,
     /// Links in the order in which they were added.
     pub links: Vec<Link>,
@@ -54,7 +55,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// A network of `hosts` hosts and `switches` switches without tiers and links.
+    /// A network of `hosts` hosts and `switches` switches, without tiers and links.
     pub fn new(hosts: usize, switches: usize) -> Graph {
         let node = |letter, is_host| move |i| Node::new(format!("{letter}{i}"), is_host, None);
         let nodes = (0..hosts).map(node('h', true)).chain((0..switches).map(node('s', false))).collect();
@@ -68,7 +69,7 @@ impl Graph {
         Graph { nodes, hosts, ..Graph::default() }
     }
 
-    /// Adds a switch. A new tier is above all others.
+    /// Adds a switch. A new tier lies above all existing tiers.
     pub(super) fn add_switch(&mut self, name: String, tier: Option<&str>) -> NodeId {
         let tier = tier.map(|tier| {
             self.tiers.iter().position(|known| known == tier).unwrap_or_else(|| {
@@ -80,18 +81,18 @@ impl Graph {
         NodeId::from(self.nodes.len() - 1)
     }
 
-    /// Adds a switch of a tier that does not say how high it is: its height is that of the network's links.
+    /// Adds a switch at a given height. The tier is only a name: the network's links determine the height.
     pub(super) fn add_switch_at(&mut self, name: String, tier: Option<&str>, height: Option<u32>) {
         let node = self.add_switch(name, tier);
         self.nodes[node.index()].height = height;
     }
 
-    /// Adds `count` switches of a tier, named after it.
+    /// Adds `count` switches of a tier, named after the tier.
     pub(super) fn add_tier(&mut self, tier: &str, count: usize) -> Vec<NodeId> {
         (0..count).map(|i| self.add_switch(format!("{tier}{i}"), Some(tier))).collect()
     }
 
-    /// Adds a link. A switch that gets its first host becomes the next rack.
+    /// Adds a link. A switch that gets its first host forms the next rack.
     pub fn connect(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Span) {
         self.links.push(Link { a, b, rate, delay });
         for (host, switch) in [(a, b), (b, a)] {
@@ -115,22 +116,22 @@ impl Graph {
         node.index() < self.hosts
     }
 
-    /// Number of racks: switches with hosts.
+    /// Number of racks, that is, of switches with hosts.
     pub fn racks(&self) -> usize {
         self.racks as usize
     }
 
-    /// The rack of a host. Racks count from 0 in the order in which they got their first host.
+    /// The rack of a host. Racks count from 0 in the order of their first hosts.
     pub fn rack(&self, host: HostId) -> u32 {
         self.nodes[host.index()].rack.unwrap_or(0)
     }
 
-    /// The position in `tiers` of a switch that has a tier.
+    /// Index in `tiers` of a switch's tier.
     pub fn tier(&self, node: NodeId) -> Option<usize> {
         self.nodes[node.index()].tier.map(|tier| tier as usize)
     }
 
-    /// The nodes at the two ends of a port, the sending one first: link i has the ports 2i and 2i + 1.
+    /// Sending and receiving node of a port. Link i has the ports 2i and 2i + 1.
     pub fn ends(&self, port: PortId) -> (NodeId, NodeId) {
         let link = &self.links[port.index() / 2];
         if port.index().is_multiple_of(2) { (link.a, link.b) } else { (link.b, link.a) }
@@ -141,18 +142,18 @@ impl Graph {
         &self.nodes[node.index()].name
     }
 
-    /// The node of this name.
+    /// The node with this name.
     pub fn node_named(&self, name: &str) -> Option<NodeId> {
         self.nodes.iter().position(|node| node.name == name).map(NodeId::from)
     }
 
-    /// True if both nodes are switches, and `to` is further from the hosts than `from`.
+    /// True if both nodes are switches and `to` is farther from the hosts than `from`.
     pub fn leads_up(&self, from: NodeId, to: NodeId) -> bool {
         let height = |node: NodeId| self.nodes[node.index()].height;
         height(from).zip(height(to)).is_some_and(|(from, to)| to > from)
     }
 
-    /// Checks that some ports of the tier with this position lead up, and that it is clear which.
+    /// Checks that tier number `tier` has ports that lead up, and that their direction is unambiguous.
     pub(crate) fn upwards(&self, tier: usize) -> Result<(), String> {
         let of_tier = |node: &&Node| node.tier.is_some_and(|of| of as usize == tier);
         let heights: BTreeSet<u32> =
@@ -183,7 +184,7 @@ impl Graph {
         }
     }
 
-    /// The heights of tiers with their switches, the lowest first.
+    /// Text with the heights of tiers and their switches, lowest first.
     fn heights(&self) -> String {
         const SHOWN: usize = 3;
         let mut groups: BTreeMap<(u32, Option<u32>), Vec<&str>> = BTreeMap::new();
@@ -202,7 +203,7 @@ impl Graph {
         format!("heights: {}", groups.iter().map(group).collect::<Vec<_>>().join(", "))
     }
 
-    /// For each host the switch that it hangs on and the rate of its link.
+    /// For each host, its switch and the rate of its link.
     pub fn access_links(&self) -> Vec<(NodeId, Rate)> {
         let hosts = self.hosts();
         let mut links: Vec<(NodeId, NodeId, Rate)> =
@@ -211,7 +212,7 @@ impl Graph {
         links.into_iter().map(|(_, switch, rate)| (switch, rate)).collect()
     }
 
-    /// Both directions of each link, one after the other: where it begins and ends, and its rate.
+    /// Both directions of each link, one after the other, as sending node, receiving node and rate.
     pub fn directions(&self) -> impl Iterator<Item = (NodeId, NodeId, Rate)> + '_ {
         self.links.iter().flat_map(|link| [(link.a, link.b, link.rate), (link.b, link.a, link.rate)])
     }

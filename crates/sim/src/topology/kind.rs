@@ -1,4 +1,4 @@
-//! [`Topology`]: interface of every topology.
+//! [`Topology`]: interface of all topologies.
 
 use super::Graph;
 use crate::config::{ConfigError, Reader};
@@ -8,20 +8,20 @@ use std::ops::RangeInclusive;
 /// Reads a topology from its table.
 pub(super) type Read = fn(&Reader) -> Result<Box<dyn Topology>, ConfigError>;
 
-/// A flow needs two hosts.
+/// Allowed numbers of hosts. A flow needs two hosts.
 pub(super) const HOSTS: RangeInclusive<u32> = 2..=100_000;
 
-/// Builds a network.
+/// A topology of a scenario.
 pub trait Topology: Debug {
-    /// The nodes and links.
+    /// Builds the nodes and links.
     fn build(&self) -> Graph;
 
-    /// A consequence of the keys worth showing.
+    /// A line that shows derived quantities, if any.
     fn note(&self) -> Option<String> {
         None
     }
 
-    /// Warnings about the files that it was read from.
+    /// Warnings about the files that describe the topology.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }

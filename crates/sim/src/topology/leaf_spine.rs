@@ -16,7 +16,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// Keys beside the racks.
+    /// Keys other than those of racks.
     struct LeafSpineKeys {
         /// number of spine switches
         spines: u32 = required, 1..=256u32;

@@ -1,5 +1,5 @@
-//! Topologies: which hosts and switches there are, and the links between them. A new one is a file
-//! with `KIND` and a [`Topology`], and one line in `KINDS`.
+//! Topologies: hosts, switches and links. A new kind is a file with a `KIND` and a [`Topology`], and one line
+//! in `KINDS`.
 
 mod chain;
 mod delay_segments;
@@ -27,7 +27,7 @@ pub(crate) use named::{HostNames, find_link, find_port};
 use crate::config::{ConfigError, Entry, Kind, Reader};
 use kind::{HOSTS, Read};
 
-/// The one list of topologies.
+/// Registry of topologies.
 const KINDS: &[Kind<Read>] = &[
     star::KIND,
     single_rooted_tree::KIND,
@@ -40,7 +40,7 @@ const KINDS: &[Kind<Read>] = &[
     explicit::KIND,
 ];
 
-/// Every topology, in the order of the documentation.
+/// All topologies, in the order of the documentation.
 pub fn topologies() -> Vec<Entry> {
     KINDS.iter().map(Kind::entry).collect()
 }

@@ -7,16 +7,17 @@ use shortflow_units::{HostId, NodeId};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Hosts by name and by position. A number in a file is a name, a number in a scenario a position.
+/// Hosts by name and by position. A number in a trace file is a name, and a number in a scenario is a
+/// position.
 pub(crate) struct HostNames<'g> {
     graph: &'g Graph,
     by_name: BTreeMap<&'g str, NodeId>,
-    /// One line for each key whose number is also in the name of another host.
+    /// One line for each key with a position that is also the number in another host's name.
     warnings: RefCell<Vec<String>>,
 }
 
 impl<'g> HostNames<'g> {
-    /// Those of a network.
+    /// The hosts of a network.
     pub(crate) fn of(graph: &'g Graph) -> HostNames<'g> {
         let names = graph.nodes.iter().zip(0usize..);
         let by_name = names.map(|(node, i)| (node.name.as_str(), NodeId::from(i))).collect();
@@ -33,18 +34,19 @@ impl<'g> HostNames<'g> {
         self.graph.name(NodeId(host.0))
     }
 
-    /// A host as a value of a key: its position, or its name where hosts are not h0, h1, ….
+    /// A host as the value of a key: its position if hosts are named h0, h1, …, otherwise its name.
     pub(crate) fn shown(&self, host: HostId) -> String {
         let (name, position) = (self.name(host), host.0.to_string());
         if name.strip_prefix('h') == Some(&position) { position } else { name.to_owned() }
     }
 
-    /// Warnings about numbers in keys.
+    /// Warnings about ambiguous numbers in keys.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.warnings.borrow().clone()
     }
 
-    /// The host that a field of a file names. A number n stands for the node n or, where hosts are h0, h1, …, for hn.
+    /// The host that a field of a trace file names. A number n means the host named n or, if hosts are named
+    /// h0, h1, …, the host hn.
     pub(crate) fn in_file(&self, text: &str) -> Result<HostId, String> {
         if let Some(host) = self.named(text)? {
             return Ok(host);
@@ -60,7 +62,8 @@ impl<'g> HostNames<'g> {
         Err(format!("{text:?} is not a host; {}{rule}", self.known(text)))
     }
 
-    /// The host at a position that `key` gives, unless the number is also the name of another node.
+    /// The host at the position that `key` gives. It is an error if the number is also the name of another
+    /// node.
     pub(crate) fn at(&self, position: u32, reader: &Reader, key: &str) -> Result<HostId, ConfigError> {
         let namesake = self.by_name.get(position.to_string().as_str());
         let (host, last) = (HostId(position), self.count() - 1);
@@ -99,7 +102,7 @@ impl<'g> HostNames<'g> {
         }
     }
 
-    /// Warns, once for a key, that a host has another number in its name than its position.
+    /// Warns, once per key, that the number in a host's name differs from its position.
     fn warn(&self, host: HostId, reader: &Reader, key: &str) {
         let name = self.name(host);
         let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
@@ -115,7 +118,7 @@ impl<'g> HostNames<'g> {
         }
     }
 
-    /// The hosts that a text in a scenario names: a host, or a range of names or positions.
+    /// The hosts that a text in a scenario names: one host, or a range of names or positions.
     pub(crate) fn listed(&self, text: &str, reader: &Reader, key: &str) -> Result<Vec<HostId>, ConfigError> {
         let wrong = |reason: String| reader.impossible(key, reason);
         if let Some(host) = self.named(text).map_err(wrong)? {
@@ -126,7 +129,7 @@ impl<'g> HostNames<'g> {
         for (first, last) in cuts {
             let ends = match (first.parse::<u32>(), last.parse::<u32>()) {
                 (Ok(first), Ok(last)) => {
-                    // The ends first: a range may be much longer than any network.
+                    // Check the ends first: the range may be much longer than any network.
                     (self.at(first, reader, key)?, self.at(last, reader, key)?)
                 }
                 _ => match (self.named(first).map_err(wrong)?, self.named(last).map_err(wrong)?) {
@@ -151,7 +154,7 @@ impl<'g> HostNames<'g> {
         Err(wrong(format!("there is no host {text:?}; {}{quotes}", self.known(text))))
     }
 
-    /// The host of this name, if there is one. It is an error if this is the name of a switch.
+    /// The host with this name, if any. The name of a switch is an error.
     fn named(&self, text: &str) -> Result<Option<HostId>, String> {
         match self.by_name.get(text) {
             Some(node) if self.graph.is_host(*node) => Ok(Some(HostId(node.0))),
@@ -160,7 +163,7 @@ impl<'g> HostNames<'g> {
         }
     }
 
-    /// The name that `text` may mean, or the first and the last name.
+    /// A suggestion for a wrong name: the nearest name, or the first and the last name.
     fn known(&self, text: &str) -> String {
         let hosts: Vec<&str> =
             self.graph.nodes[..self.count()].iter().map(|node| node.name.as_str()).collect();
@@ -170,7 +173,7 @@ impl<'g> HostNames<'g> {
         }
     }
 
-    /// The first and the last name, or some names if their numbers do not follow one another.
+    /// First and last host name, or some names if their numbers are not consecutive.
     fn ends(&self) -> String {
         const SHOWN: usize = 4;
         let names: Vec<&str> = (0..self.count()).map(|host| self.name(HostId::from(host))).collect();
@@ -187,7 +190,8 @@ impl<'g> HostNames<'g> {
     }
 }
 
-/// The link called `name`, by the names of its ends in either order, that `key` asks for.
+/// The link with the name `name`, which is the value of `key`. A link's name has its two ends in either
+/// order.
 pub(crate) fn find_link(name: &str, key: &str, graph: &Graph, reader: &Reader) -> Result<usize, ConfigError> {
     let links = graph.links.iter().map(|link| (graph.name(link.a), graph.name(link.b)));
     let names: Vec<String> = links.flat_map(|(a, b)| [format!("{a}-{b}"), format!("{b}-{a}")]).collect();
@@ -201,7 +205,7 @@ pub(crate) fn find_link(name: &str, key: &str, graph: &Graph, reader: &Reader) -
     })
 }
 
-/// The port called `name` that `key` asks for, as (sending node, receiving node).
+/// The port with the name `name`, which is the value of `key`, as (sending node, receiving node).
 pub(crate) fn find_port(
     name: &str,
     key: &str,

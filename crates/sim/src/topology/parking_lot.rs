@@ -1,4 +1,5 @@
-//! Parking lot: two bottlenecks in a row; one group of flows crosses both, two others cross one each.
+//! Parking lot: two bottlenecks in a row. One group of flows crosses both bottlenecks, and two other groups
+//! cross one each.
 //!
 //! ```text
 //! S1 ─┐                 ┌─ R2        S1 → R1 crosses both bottlenecks,
@@ -43,7 +44,7 @@ impl Topology for ParkingLot {
         let tiers = ["first", "second", "last"].into_iter().enumerate();
         let switches: Vec<NodeId> =
             tiers.map(|(i, tier)| graph.add_switch(format!("s{i}"), Some(tier))).collect();
-        let link_delay = self.rtt.divided_by(8); // out and back over four links
+        let link_delay = self.rtt.divided_by(8); // four links in each direction
         for host in 0..hosts {
             let near = [0, 0, 1, 1, 2][host / senders.max(1)];
             graph.connect(NodeId::from(host), switches[near], self.rate, link_delay);

@@ -1,4 +1,4 @@
-//! [`Racks`]: racks of hosts whose top-of-rack switches all hang on each of the switches above them.
+//! [`Racks`]: racks of hosts, with a link from each top-of-rack switch to each switch of the tier above.
 
 use super::delay_segments::{DelaySegment, delays};
 use super::{Graph, HOSTS, Topology};
@@ -35,12 +35,12 @@ pub(super) struct Racks {
     uplink_rate: Rate,
     host_delay: Span,
     uplink_delay: Span,
-    /// Names of the tier of racks and of the tier above.
+    /// Names of the tier of top-of-rack switches and of the tier above.
     tiers: [&'static str; 2],
 }
 
 impl Racks {
-    /// Reads racks below `above` switches.
+    /// Reads racks with `above` switches in the upper tier.
     pub(super) fn read(reader: &Reader, above: u32, tiers: [&'static str; 2]) -> Result<Racks, ConfigError> {
         let keys = RackKeys::read(reader)?;
         let hosts = u64::from(keys.racks) * u64::from(keys.hosts_per_rack);

@@ -54,7 +54,7 @@ impl Topology for SingleRootedTree {
         let mut graph = Graph::new(hosts, 0);
         let switches = graph.add_tier("tor", racks);
         let root = graph.add_tier("root", 1)[0];
-        let link_delay = self.rtt.divided_by(8); // out and back over four links
+        let link_delay = self.rtt.divided_by(8); // four links in each direction
         for host in 0..hosts {
             graph.connect(NodeId::from(host), switches[host * racks / hosts], self.rate, link_delay);
         }

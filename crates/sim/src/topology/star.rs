@@ -28,7 +28,7 @@ impl Topology for Star {
     fn build(&self) -> Graph {
         let hosts = self.hosts as usize;
         let mut graph = Graph::new(hosts, 1);
-        let link_delay = self.rtt.divided_by(4); // out and back over two links
+        let link_delay = self.rtt.divided_by(4); // two links in each direction
         for host in 0..hosts {
             graph.connect(NodeId::from(host), NodeId::from(hosts), self.rate, link_delay);
         }

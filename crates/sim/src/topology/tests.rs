@@ -1,9 +1,9 @@
-//! The links of every kind of topology.
+//! The links of all kinds of topology.
 
 use super::testing::{graph, links, read};
 use shortflow_units::HostId;
 
-/// Links in their order, those of one rate and delay together, the rack of each host, and tiers.
+/// Links in order, grouped by rate and delay, then the rack of each host, and the tiers.
 fn described(table: &str) -> String {
     let (graph, mut text, mut last) = (graph(table), String::new(), String::new());
     for (link, name) in graph.links.iter().zip(links(&graph)) {
@@ -41,7 +41,7 @@ fn links_of_small_networks() {
             "kind='chain'\nhops=2\nhosts_per_switch=1\nrate='1Gbps'\nrtt='160us'",
             "h0-s0 h1-s1 h2-s2 s0-s1 s1-s2 (1Gbps 20us); racks 0 1 2",
         ),
-        // ATCP's.
+        // The chain of ATCP.
         (
             "kind='chain'\nhops=4\nhosts_per_switch=2\nrate='100Mbps'\ntrunk_delay='50us'\nrtt='440us'",
             "h0-s0 h1-s0 h2-s1 h3-s1 h4-s2 h5-s2 h6-s3 h7-s3 h8-s4 h9-s4 (100Mbps 10us) s0-s1 s1-s2 s2-s3 s3-s4 (100Mbps 50us); racks 0 0 1 1 2 2 3 3 4 4",

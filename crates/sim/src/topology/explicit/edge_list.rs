@@ -1,4 +1,4 @@
-//! Edge lists: `a,b,rate,delay`, one link a row; optionally nodes: `name,kind[,tier]`, one a row.
+//! Edge lists: rows `a,b,rate,delay` for links, and optional rows `name,kind[,tier]` for nodes.
 
 use super::LinkDefaults;
 use super::plan::{Kinds, LinkRow, NodeRow, Plan, is_host, looks_like_a_host};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const LINK_COLUMNS: [&[&str]; 2] = [&["a", "b", "rate", "delay"], &["a", "b"]];
 const NODE_COLUMNS: [&[&str]; 2] = [&["name", "kind", "tier"], &["name", "kind"]];
 
-/// Reads links, and nodes if they have a file; files are (name, text).
+/// Reads links, and nodes if they have a file. A file is a pair of name and text.
 pub(super) fn read(
     (file, text): (&str, &str),
     nodes: Option<(&str, String)>,
@@ -26,7 +26,7 @@ pub(super) fn read(
     Ok(Plan { file: file.to_owned(), node_file, kinds, nodes, links, unread: Default::default() })
 }
 
-/// The nodes that links name, in the order in which they do.
+/// The nodes that links name, in order of first mention.
 fn implied_nodes(links: &[LinkRow]) -> Vec<NodeRow> {
     let mut first: BTreeMap<&str, usize> = BTreeMap::new();
     let ends = links.iter().flat_map(|link| link.ends.iter().map(move |name| (link.line, name)));
@@ -54,7 +54,7 @@ fn node(row: &Row) -> Result<NodeRow, String> {
     Ok(NodeRow { line: row.line, name: text(0).to_owned(), is_host, guessed: false, tier })
 }
 
-/// Rows below a header with all columns of `columns[0]`, or at least all of `columns[1]`.
+/// Rows below a header that has all columns of `columns[0]`, or at least all columns of `columns[1]`.
 fn table<T>(
     file: &str,
     text: &str,

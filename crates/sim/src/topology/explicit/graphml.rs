@@ -1,5 +1,6 @@
-//! GraphML (graphml.graphdrawing.org): nodes with `kind` (host or switch) and `tier`, edges with `rate`
-//! and `delay`. The names of all other attributes are kept, so that a default can name the attributes it ignores.
+//! GraphML (graphml.graphdrawing.org): nodes with attributes `kind` (host or switch) and `tier`, edges with
+//! `rate` and `delay`. Keeps the names of all other attributes, so that a note on a default can list the
+//! ignored attributes.
 
 use super::LinkDefaults;
 use super::plan::{Kinds, LinkRow, NodeRow, Plan, is_host, looks_like_a_host};
@@ -85,7 +86,7 @@ impl Plan {
     }
 }
 
-/// Attributes of nodes or edges by key id, and their default values.
+/// Attributes of nodes and edges by key id, and their default values.
 struct Data<'a> {
     keys: BTreeMap<&'a str, &'a str>,
     defaults: BTreeMap<(&'a str, &'a str), &'a str>,
@@ -115,7 +116,8 @@ impl<'a> Data<'a> {
         value.or_else(default).unwrap_or("")
     }
 
-    /// The names of all attributes of a node or an edge but `read`; those of data without a key are the key's id.
+    /// Names of all attributes of a node or an edge except those in `read`. For data without a `<key>`, the
+    /// key's id stands for the name.
     fn unread(&self, element: Node<'a, 'a>, read: &[&str]) -> BTreeSet<String> {
         let kind = element.tag_name().name();
         let ids = elements(element).filter(|data| is(*data, "data")).filter_map(|data| data.attribute("key"));
@@ -133,10 +135,10 @@ impl<'a> Data<'a> {
     }
 }
 
-/// Attributes of GraphML's own.
+/// Attributes that GraphML itself defines.
 const OF_GRAPHML: [&str; 6] = ["id", "source", "target", "directed", "sourceport", "targetport"];
 
-/// Elements to which a key for `of` applies.
+/// Kinds of elements to which a key with `for="of"` applies.
 fn kinds(of: &str) -> &'static [&'static str] {
     match of {
         "node" => &["node"],
@@ -153,7 +155,7 @@ fn is(node: Node, name: &str) -> bool {
     node.tag_name().name() == name
 }
 
-/// Line ends of a text.
+/// Positions of the line ends in a text.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -161,7 +163,7 @@ impl Lines {
         Lines(text.match_indices('\n').map(|(at, _)| at).collect())
     }
 
-    /// The line, from 1, on which an element begins.
+    /// Number, from 1, of the line on which an element begins.
     fn of(&self, node: Node) -> u64 {
         self.0.partition_point(|end| *end < node.range().start) as u64 + 1
     }

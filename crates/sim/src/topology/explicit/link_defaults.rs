@@ -1,9 +1,9 @@
-//! [`LinkDefaults`]: rate and delay of links without their own in the file.
+//! [`LinkDefaults`]: rate and delay of links for which the file gives none.
 
 use crate::config::csv;
 use shortflow_units::{Rate, Span};
 
-/// Rate and delay of links without their own.
+/// Rate and delay of links for which the file gives none.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LinkDefaults {
     pub rate: Option<Rate>,
@@ -20,16 +20,16 @@ pub(super) struct Read<T> {
 /// The source of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum From {
-    /// The file has it with a unit.
+    /// The file, with a unit.
     Quantity,
-    /// The file has it as a plain number.
+    /// The file, as a plain number.
     Number,
-    /// The scenario has it for links without.
+    /// The scenario's default.
     Scenario,
 }
 
 impl LinkDefaults {
-    /// The rate that `text` gives, if any.
+    /// The rate in `text`, or the default if `text` is empty.
     pub(super) fn rate(&self, text: &str) -> Result<Read<Rate>, String> {
         let missing = || "rate: missing, and the scenario has no topology.rate for such links".to_owned();
         if text.is_empty() {
@@ -38,7 +38,7 @@ impl LinkDefaults {
         rate(text).map(|value| Read { value, from: of_file(text) }).map_err(|error| format!("rate: {error}"))
     }
 
-    /// The delay that `text` gives, if any.
+    /// The delay in `text`, or the default if `text` is empty.
     pub(super) fn delay(&self, text: &str) -> Result<Read<Span>, String> {
         let missing = || "delay: missing, and the scenario has no topology.delay for such links".to_owned();
         if text.is_empty() {
@@ -53,7 +53,7 @@ fn of_file(text: &str) -> From {
     if text.parse::<f64>().is_ok() { From::Number } else { From::Quantity }
 }
 
-/// A rate: a number of bits per second, or with a unit.
+/// Parses a rate: a number of bits per second, or a number with a unit.
 fn rate(text: &str) -> Result<Rate, String> {
     let number = text.parse::<f64>().ok().filter(|bps| bps.fract() == 0.0 && (1.0..=1e15).contains(bps));
     let plain = number.and_then(|bps| Rate::new(bps as u64));

@@ -1,7 +1,7 @@
 //! A user's own network, from a file: an edge list (CSV) or GraphML.
 //!
-//! Paths are the shortest in number of links, and equal ones share the connections. The height of a switch is its number
-//! of links to the nearest host, so the order of rows decides nothing.
+//! Paths are shortest paths in number of links, and connections spread over equal paths. The height of a
+//! switch is its distance in links to the nearest host, so the order of rows has no effect.
 
 mod edge_list;
 mod graphml;
@@ -29,7 +29,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// Keys of files.
+    /// Keys for files and defaults.
     struct ExplicitKeys {
         /// links: a .csv file with the header a,b,rate,delay, or a .graphml or .xml file; relative to
         /// the scenario
@@ -76,7 +76,7 @@ impl Topology for Explicit {
     }
 }
 
-/// The least and the largest of some values.
+/// Smallest and largest of some values, as text.
 fn range<T: Ord + Display>(values: impl Iterator<Item = T> + Clone) -> String {
     match values.clone().min().zip(values.max()) {
         Some((least, most)) if least < most => format!("{least} to {most}"),
@@ -96,7 +96,7 @@ fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {
     Ok(Box::new(Explicit { graph, warnings: unread::warnings(&plan) }))
 }
 
-/// Nodes and links of the file's text.
+/// Nodes and links in the file's text.
 fn plan_of(reader: &Reader, keys: &ExplicitKeys, text: &str) -> Result<Plan, ConfigError> {
     let defaults = LinkDefaults { rate: keys.rate, delay: keys.delay };
     match keys.file.rsplit_once('.').map(|(_, ending)| ending) {

@@ -1,4 +1,4 @@
-//! [`Plan`]: nodes and links as a file lists them, and every way in which they make no network.
+//! [`Plan`]: nodes and links as a file lists them, and the checks that they form a network.
 
 use super::link_defaults::Read;
 use crate::config::{ConfigError, ParamInfo, RowError, Text};
@@ -8,18 +8,18 @@ use shortflow_spec::hint;
 use shortflow_units::{NodeId, Rate, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A node and where it is listed.
+/// A node and the line that lists it.
 #[derive(Debug)]
 pub(super) struct NodeRow {
     pub line: u64,
     pub name: String,
     pub is_host: bool,
-    /// Only the name says whether it is a host.
+    /// True if the kind (host or switch) is inferred from the name.
     pub guessed: bool,
     pub tier: Option<String>,
 }
 
-/// A link and where it is listed.
+/// A link and the line that lists it.
 #[derive(Debug)]
 pub(super) struct LinkRow {
     pub line: u64,
@@ -31,16 +31,16 @@ pub(super) struct LinkRow {
 /// The source of nodes and their kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kinds {
-    /// Only links list nodes, so that a misspelt name is a new node.
+    /// Links name the nodes, so a misspelt name creates a new node.
     Links,
-    /// A file that gives each node a kind.
+    /// A file lists each node with its kind.
     NodeFile,
-    /// GraphML, where a node may have a kind.
+    /// GraphML, in which a node may have a kind.
     Attributes,
 }
 
 impl Kinds {
-    /// The rule by which nodes are hosts, to end an error about them.
+    /// The rule that makes nodes hosts, to end an error about hosts.
     fn rule(self) -> &'static str {
         match self {
             Kinds::Links => {
@@ -66,16 +66,16 @@ pub(super) struct Plan {
     pub kinds: Kinds,
     pub nodes: Vec<NodeRow>,
     pub links: Vec<LinkRow>,
-    /// Attributes of nodes and of links that have no meaning here.
+    /// Attributes of nodes and of links that are not read.
     pub unread: [BTreeSet<String>; 2],
 }
 
-/// A node without a kind of its own is a host if its name begins with h.
+/// True if a node without a kind is a host by its name, which begins with h.
 pub(super) fn looks_like_a_host(name: &str) -> bool {
     name.starts_with('h')
 }
 
-/// True if `kind` says host; `None` if it is empty.
+/// True if `kind` is host, `None` if it is empty.
 pub(super) fn is_host(kind: &str) -> Result<Option<bool>, String> {
     match kind {
         "host" => Ok(Some(true)),
@@ -86,8 +86,8 @@ pub(super) fn is_host(kind: &str) -> Result<Option<bool>, String> {
 }
 
 impl Plan {
-    /// The network: hosts by name, numbers in names in numerical order, then switches by height and name. The order of
-    /// rows does not matter.
+    /// The network. Hosts are sorted by name, with numbers in numerical order; switches are sorted by height
+    /// and name. The order of rows has no effect.
     pub(super) fn graph(&mut self) -> Result<Graph, ConfigError> {
         some(self.node_errors())?;
         let height = self.heights();
@@ -105,7 +105,7 @@ impl Plan {
         Ok(graph)
     }
 
-    /// The number of links from each node to the nearest host, where there is a path.
+    /// Number of links from each node to the nearest host, for nodes with a path to a host.
     fn heights(&self) -> BTreeMap<String, u32> {
         let mut neighbours: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for LinkRow { ends: [a, b], .. } in &self.links {
@@ -196,7 +196,7 @@ impl Plan {
         some(errors)
     }
 
-    /// The nodes at the ends of `link`.
+    /// The nodes at the ends of `link`, or an error for an unknown name.
     fn known(&self, link: &LinkRow, ends: [Option<NodeId>; 2]) -> Result<[NodeId; 2], String> {
         match ends {
             [Some(a), Some(b)] => Ok([a, b]),
@@ -209,7 +209,8 @@ impl Plan {
         }
     }
 
-    /// Hosts that the first host cannot reach, and switches that can only be a slip.
+    /// Errors for hosts that the first host cannot reach, and for switches with one link that come from a
+    /// misspelt name.
     fn unreachable(&self, graph: &Graph) -> Vec<RowError> {
         let neighbours = neighbours(graph);
         let mut reached = vec![false; graph.nodes.len()];
@@ -271,7 +272,7 @@ fn neighbours(graph: &Graph) -> Vec<Vec<usize>> {
     neighbours
 }
 
-/// h2 comes before h10.
+/// Sort key that puts h2 before h10.
 fn by_number(name: &str) -> (String, u64, String) {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     (stem.to_owned(), name[stem.len()..].parse().unwrap_or(0), name.to_owned())

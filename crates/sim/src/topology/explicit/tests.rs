@@ -1,4 +1,4 @@
-//! Networks from files, and every way in which the files can be wrong.
+//! Networks from files, and all ways in which a file can be wrong.
 
 use crate::topology::Graph;
 use crate::topology::testing::{links, read_with};

@@ -1,5 +1,5 @@
-//! Warnings about values that a file seems to have and that are not taken from there: attributes of other names in
-//! place of which a default holds, and numbers that seem to lack a unit.
+//! Warnings about values in a file that are probably not read as intended: attributes with unknown names
+//! whose place a default takes, and numbers without a unit.
 
 use super::link_defaults::{From, Read};
 use super::plan::{LinkRow, Plan};
@@ -8,14 +8,14 @@ use shortflow_units::Span;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// The meaning of an attribute.
+/// Meaning of an attribute.
 #[derive(Clone, Copy)]
 pub(super) struct Meaning {
     /// Name of the attribute that is read.
     name: &'static str,
-    /// Words in names of attributes that seem to have this meaning.
+    /// Words whose presence in a name suggests this meaning.
     words: &'static [&'static str],
-    /// Form of its values.
+    /// Form of the attribute's values.
     form: &'static str,
 }
 
@@ -34,25 +34,26 @@ const KIND: Meaning =
 const TIER: Meaning =
     Meaning { name: "tier", words: &["tier", "layer", "level"], form: "in lower-case letters, such as leaf" };
 
-/// Plain rates below this, in bits per second, seem to lack a unit.
+/// Plain rates below this number of bits per second probably lack a unit.
 const SLOW: u64 = 10_000_000;
-/// Plain delays from this on seem to lack a unit.
+/// Plain delays of at least this length probably lack a unit.
 const LONG: Span = Span::from_millis(10);
 
 impl Meaning {
-    /// True if an attribute of this name seems to have this meaning.
+    /// True if the name of an attribute suggests this meaning.
     pub(super) fn resembles(self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.words.iter().any(|word| name.contains(word))
     }
 
-    /// The name and the form that are read instead of `found`.
+    /// Advice to use the right name and form instead of `found`.
     pub(super) fn advice(self, found: &str) -> String {
         let Meaning { name, form, .. } = self;
         format!("{found} looks like a {name} and is not read; write attr.name=\"{name}\" and values {form}")
     }
 
-    /// The attributes that seem to have this meaning. If there are none, those whose meaning is unknown.
+    /// Lists unread attributes that seem to have this meaning or, if there are none, unread attributes of
+    /// unknown meaning.
     fn candidates(self, unread: &BTreeSet<String>) -> Option<String> {
         let alike = unread.iter().filter(|name| self.resembles(name));
         let alike: Vec<String> = alike.map(|name| self.advice(name)).collect();
@@ -65,7 +66,7 @@ impl Meaning {
     }
 }
 
-/// One line for each.
+/// All warnings about a plan, one line each.
 pub(super) fn warnings(plan: &Plan) -> Vec<String> {
     let Plan { file, nodes, links, unread: [of_nodes, of_links], .. } = plan;
     let kinds = guessed_kinds(plan).map(|found| format!("topology.file: {found}"));
@@ -91,7 +92,7 @@ pub(super) fn warnings(plan: &Plan) -> Vec<String> {
     .collect()
 }
 
-/// The number of nodes without a kind, and attributes that may have been meant for it.
+/// Number of nodes without a kind, with attributes that may be meant as the kind.
 fn guessed_kinds(plan: &Plan) -> Option<String> {
     let guessed = plan.nodes.iter().filter(|node| node.guessed).count();
     let found = KIND.candidates(&plan.unread[0]).filter(|_| guessed > 0)?;
@@ -102,7 +103,7 @@ fn guessed_kinds(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// An error about the network, with the attributes that may have been meant for the kinds of its nodes.
+/// Extends an error about the network by attributes that may be meant as the kind of nodes.
 pub(super) fn explained(error: ConfigError, plan: &Plan) -> ConfigError {
     match (error, guessed_kinds(plan)) {
         (ConfigError::File(mut rows), Some(reason)) => {
@@ -113,7 +114,7 @@ pub(super) fn explained(error: ConfigError, plan: &Plan) -> ConfigError {
     }
 }
 
-/// Warns if the scenario's value holds for links that have attributes which are not read.
+/// Warns if links take the scenario's value although they have unread attributes.
 fn filled_in<T: Display>(
     links: &[LinkRow],
     value: impl Fn(&LinkRow) -> Read<T>,
@@ -131,7 +132,7 @@ fn filled_in<T: Display>(
     ))
 }
 
-/// Warns of an unlikely value at this place.
+/// Warns that a value without a unit is implausible.
 fn no_unit((file, line): (&str, u64), name: &str, value: impl Display, example: &str) -> String {
     format!(
         "topology.file: {file}:{line}: the {name} has no unit and is read as {value}; write a unit, such as {example}"
