@@ -1,7 +1,8 @@
-//! Routing by destination: path number d mod n of n for the host number d, as in a table of addresses without multipath.
+//! Routing by destination: a switch with n paths sends packets for host d over path d mod n, like an address
+//! table without multipath.
 //!
-//! If switches in a row choose, later ones meet only the destinations that the first has sent them, and may use
-//! some of their paths alone.
+//! If several switches on a path choose, a later switch sees only destinations that earlier switches sent to
+//! it, and may leave some of its paths unused.
 
 use super::{Hop, PathChoice, RoutingInfo};
 use crate::config::keys;
@@ -18,7 +19,7 @@ pub const INFO: RoutingInfo = RoutingInfo {
 };
 
 keys! {
-    /// There are none.
+    /// No keys.
     #[derive(Copy)]
     pub struct Params {}
 }
@@ -28,7 +29,7 @@ keys! {
 pub struct Destination;
 
 impl Destination {
-    /// Nothing is drawn.
+    /// A chooser without random draws.
     pub fn new(_: Params, _: usize, _: Seeds) -> Self {
         Destination
     }

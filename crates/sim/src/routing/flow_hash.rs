@@ -1,6 +1,8 @@
-//! Equal-cost multipath — RFC 2992, hash-threshold: a connection keeps its path, which a hash chooses.
+//! Equal-cost multipath — RFC 2992, hash-threshold: a hash chooses the path of a connection, and the
+//! connection keeps this path.
 //!
-//! Choice: each switch adds a random number of the run to the hash, so that switches in a row choose independently.
+//! Choice: each switch adds a random number of the run to the hash, so that the switches of a path choose
+//! independently.
 
 use super::{Hop, PathChoice, RoutingInfo};
 use crate::config::keys;
@@ -17,23 +19,23 @@ pub const INFO: RoutingInfo = RoutingInfo {
 };
 
 keys! {
-    /// There are none.
+    /// No keys.
     #[derive(Copy)]
     pub struct Params {}
 }
 
-/// A random number of the run for each node.
+/// A random number for each node.
 #[derive(Debug, Clone)]
 pub(super) struct Salts(Vec<u64>);
 
 impl Salts {
-    /// The numbers of a run, of this name.
+    /// Draws the numbers of a run from the random stream `name`.
     pub(super) fn new(name: &str, nodes: usize, seeds: Seeds) -> Salts {
         let mut salts = seeds.stream(name, 0);
         Salts((0..nodes).map(|_| salts.bits()).collect())
     }
 
-    /// A path of a hop for what decides there.
+    /// Path at a hop for the number `decides`.
     #[inline]
     pub(super) fn choose(&self, hop: Hop, decides: u64) -> usize {
         let spread = mix(self.0[hop.node.index()] ^ decides);
@@ -46,7 +48,7 @@ impl Salts {
 pub struct FlowHash(Salts);
 
 impl FlowHash {
-    /// The hashes of a run.
+    /// Hashes for a run.
     pub fn new(_: Params, nodes: usize, seeds: Seeds) -> Self {
         FlowHash(Salts::new("ecmp", nodes, seeds))
     }

@@ -1,10 +1,10 @@
-//! Flowlet switching — Vanini, Pan, Alizadeh, Taheri, Edsall, "Let It Flow: Resilient Asymmetric Load Balancing with Flowlet
-//! Switching", NSDI 2017: a connection that pauses for longer than a gap goes on over a path drawn at random. Where the gap
-//! is longer than paths differ in delay, packets stay in order.
+//! Flowlet switching — Vanini, Pan, Alizadeh, Taheri, Edsall, "Let It Flow: Resilient Asymmetric Load
+//! Balancing with Flowlet Switching", NSDI 2017: a connection that pauses for longer than a gap continues
+//! over a random path. Packets stay in order if the gap exceeds the difference in delay between paths.
 //!
 //! Choices:
-//! - The table of flowlets is exact and has room for all: no two connections share an entry.
-//! - Where links fail, paths are counted anew, and flowlets may move.
+//! - The flowlet table is exact and unbounded: no two connections share an entry.
+//! - When a link fails or recovers, paths are renumbered, and flowlets may move.
 
 use super::flow_hash::{self, FlowHash};
 use super::{Hop, PathChoice, RoutingInfo};
@@ -23,7 +23,7 @@ pub const INFO: RoutingInfo = RoutingInfo {
 };
 
 keys! {
-    /// End of a flowlet.
+    /// Parameters of flowlet switching.
     #[derive(Copy)]
     pub struct Params {
         /// pause at a switch after which a connection may take another path
@@ -31,23 +31,23 @@ keys! {
     }
 }
 
-/// A flowlet at a switch.
+/// State of a flowlet at a switch.
 #[derive(Debug, Clone, Copy)]
 struct Recent {
-    /// Its last packet.
+    /// Time of its last packet.
     last: Instant,
     path: usize,
 }
 
-/// The flowlets of every switch.
+/// Flowlets of all switches.
 #[derive(Debug, Clone)]
 pub struct Flowlet {
     gap: Span,
     draws: Stream,
-    /// Paths of streams without gaps, in ideal times.
+    /// Paths of streams without gaps, for ideal completion times.
     streams: FlowHash,
     recent: BTreeMap<(NodeId, HostId, u32), Recent>,
-    /// Beyond this number, ended flowlets are removed.
+    /// Number of flowlets above which ended flowlets are removed.
     most: usize,
 }
 
@@ -60,7 +60,7 @@ impl Flowlet {
     }
 }
 
-/// The table is not tidied below this number of flowlets.
+/// The table is never cleaned below this number of flowlets.
 const LEAST_ROOM: usize = 1024;
 
 impl PathChoice for Flowlet {
@@ -97,7 +97,7 @@ mod tests {
         Hop { node: NodeId(9), to: HostId(1), flow_id, paths: 8, ..Hop::default() }
     }
 
-    /// Path changes of a hundred packets at intervals of `us`, with a gap of 500 us.
+    /// Number of path changes over a hundred packets at intervals of `us` µs, with a gap of 500 µs.
     fn changes(us: u64) -> usize {
         let mut flowlets = Flowlet::new(Params::default(), 10, Seeds::new(1));
         let paths: Vec<usize> =
@@ -105,7 +105,7 @@ mod tests {
         paths.windows(2).filter(|pair| pair[0] != pair[1]).count()
     }
 
-    /// Of eight paths, a draw gives another one in seven of eight cases.
+    /// A random draw among eight paths changes the path in seven of eight cases.
     #[test]
     fn the_path_changes_after_a_pause_only() {
         assert_eq!(changes(500), 0);

@@ -1,5 +1,5 @@
-//! Routing: on which of several equally short paths a switch sends a packet, one way per file. A new one is a file with
-//! `INFO`, `Params` and a [`PathChoice`], and one line in the registry.
+//! Routing: choice of one of several shortest paths at a switch, with one file per method. A new method is a
+//! file with `INFO`, `Params` and a [`PathChoice`], and one line in the registry.
 
 mod choice;
 pub(crate) mod destination;
@@ -22,7 +22,7 @@ type Read = fn(&Reader) -> Result<Routing, ConfigError>;
 
 macro_rules! registry {
     ($($name:ident => $module:ident,)+) => {
-        /// A way of routing, with its parameters.
+        /// A routing method with its parameters.
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub enum Routing {
             $(#[doc = concat!("See [`", stringify!($module), "`].")] $name($module::Params),)+
@@ -37,7 +37,7 @@ macro_rules! registry {
         },)+];
 
         impl Routing {
-            /// Its description.
+            /// Description of the method.
             pub fn info(&self) -> RoutingInfo {
                 match self { $(Routing::$name(_) => $module::INFO,)+ }
             }
@@ -57,7 +57,7 @@ macro_rules! registry {
         }
 
         impl Chooser {
-            /// True if more than a packet decides on its path.
+            /// True if a path depends on more than the packet.
             pub fn draws(&self) -> bool {
                 match self { $(Chooser::$name(_) => $module::INFO.draws,)+ }
             }
@@ -103,7 +103,7 @@ impl Routing {
     }
 }
 
-/// Every way of routing, in the order of the documentation.
+/// All routing methods, in the order of the documentation.
 pub fn routings() -> Vec<Entry> {
     KINDS.iter().map(Kind::entry).collect()
 }

@@ -1,8 +1,9 @@
 //! Packet spraying — Dixit, Prakash, Hu, Kompella, "On the Impact of Packet Spraying in Data Center Networks",
-//! INFOCOM 2013: each packet takes a path at random, so that all carry the same load and packets overtake one another.
+//! INFOCOM 2013: each packet takes a random path, so that all paths carry the same load and packets overtake
+//! each other.
 //!
-//! One sequence of random numbers serves all switches, so packets are routed in one order of time. [`spray`](super::spray)
-//! does without.
+//! One random stream serves all switches, so packets must be routed in order of time. [`spray`](super::spray)
+//! has no such constraint.
 
 use super::{Hop, PathChoice, RoutingInfo};
 use crate::config::keys;
@@ -19,17 +20,17 @@ pub const INFO: RoutingInfo = RoutingInfo {
 };
 
 keys! {
-    /// There are none.
+    /// No keys.
     #[derive(Copy)]
     pub struct Params {}
 }
 
-/// A draw per packet.
+/// A random draw per packet.
 #[derive(Debug, Clone)]
 pub struct RandomSpray(Stream);
 
 impl RandomSpray {
-    /// The draws of a run.
+    /// Random draws for a run.
     pub fn new(_: Params, _: usize, seeds: Seeds) -> Self {
         RandomSpray(seeds.stream("sprayed packets", 0))
     }

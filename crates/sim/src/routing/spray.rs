@@ -1,9 +1,10 @@
 //! Packet spraying — Dixit, Prakash, Hu, Kompella, "On the Impact of Packet Spraying in Data Center Networks",
-//! INFOCOM 2013: each packet takes a path of its own, so that all carry the same load and packets overtake one another.
+//! INFOCOM 2013: each packet takes its own path, so that all paths carry the same load and packets overtake
+//! each other.
 //!
-//! Choice: a hash stands for the draw, over the connection, the sequence number and the label that the host gives each packet
-//! it sends. A packet decides on its path alone, so the order in which switches are simulated does not matter.
-//! [`random_spray`](super::random_spray) draws.
+//! Choice: a hash of connection, sequence number and the host's packet label replaces the random draw. The
+//! path depends only on the packet, so switches can be simulated in any order.
+//! [`random_spray`](super::random_spray) makes random draws.
 
 use super::flow_hash::Salts;
 use super::{Hop, PathChoice, RoutingInfo};
@@ -21,7 +22,7 @@ pub const INFO: RoutingInfo = RoutingInfo {
 };
 
 keys! {
-    /// There are none.
+    /// No keys.
     #[derive(Copy)]
     pub struct Params {}
 }
@@ -31,7 +32,7 @@ keys! {
 pub struct Spray(Salts);
 
 impl Spray {
-    /// The hashes of a run.
+    /// Hashes for a run.
     pub fn new(_: Params, nodes: usize, seeds: Seeds) -> Self {
         Spray(Salts::new("sprayed packets", nodes, seeds))
     }
