@@ -1,32 +1,32 @@
-//! Events as the queue sees them: [`EventCode`], an event in 32 bits; [`NodeScope`], its place; [`ScheduledEvent`], a pending event
-//! as one number.
+//! Events as the queue stores them: [`EventCode`], an event in 32 bits; [`NodeScope`], the node that an event
+//! affects; [`ScheduledEvent`], a pending event as one number.
 
 use shortflow_units::{HostId, Instant, NodeId};
 use std::cmp::{Ordering, Reverse};
 
 /// An event that fits into 32 bits.
 pub trait EventCode: Copy {
-    /// The event as a number.
+    /// Encodes the event as a number.
     fn pack(self) -> u32;
-    /// The event of a number that [`EventCode::pack`] gave.
+    /// Decodes a number from [`EventCode::pack`].
     fn unpack(bits: u32) -> Self;
-    /// Rank of the event among all at `at`. No two numbers have the same.
+    /// Rank of the event among simultaneous events at `at`. Different numbers have different ranks.
     fn rank(bits: u32, at: Instant) -> u32;
-    /// True if a global event ranks before those of nodes, false if behind them.
+    /// True if a global event precedes the simultaneous events of nodes, false if it follows them.
     fn precedes_nodes(bits: u32) -> bool;
-    /// True if it matters to all that its sites do, and false if they may go past it without a difference.
+    /// True if a node must not handle packets early beyond this event; false if the order has no effect.
     fn is_barrier(bits: u32) -> bool;
-    /// True if the event affects only its node, which may take it early.
+    /// True if the event affects only its node, which may handle it early.
     fn is_local(bits: u32) -> bool;
-    /// Channel of the event, if any. A channel has at most one pending event, always the same.
+    /// Channel of the event, if any. A channel has at most one pending event, which is always the same event.
     fn channel(bits: u32) -> Option<u32>;
-    /// The event of a channel as a number.
+    /// Number of a channel's event.
     fn of_channel(channel: u32) -> u32;
 }
 
-/// Rank at `at` of an event: its number with the last 27 bits mixed, differently at each instant. So all ports take turns in
-/// coming first. By number, one port's packets would always find room in full queues and another's never: ties are common
-/// in a star with equal links.
+/// Rank of an event at `at`: its number with the lowest 27 bits scrambled, differently at each instant, so
+/// that all ports take turns in coming first. Ties are common in a star with equal links. With a fixed order,
+/// packets of one port would always find room in full queues, and packets of another never.
 pub fn tie_break_rank(bits: u32, at: Instant) -> u32 {
     let turn = (at.as_ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 37) as u32;
     let low = (1 << 27) - 1;
@@ -36,7 +36,7 @@ pub fn tie_break_rank(bits: u32, at: Instant) -> u32 {
     bits & !low | twice ^ twice >> 13
 }
 
-/// Place of an event: a node, or all of them.
+/// The place of an event: one node, or all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeScope(pub(super) u32);
 
@@ -59,11 +59,11 @@ impl From<HostId> for NodeScope {
     }
 }
 
-/// Longest list sorted by insertion.
+/// Longest list that is sorted by comparison of ranks computed on demand.
 const FEW: usize = 20;
 
-/// A pending event as one number, which is compared at once; later events are less. From the top: 64 bits of time; 32 bits of
-/// scope beyond the wheel, of rank once computed, otherwise 0; 32 bits of event.
+/// A pending event as one number. Later events are smaller. From the highest bits: 64 bits of time; 32 bits
+/// with the node in the far heap, with the rank once it is computed, and otherwise 0; 32 bits of event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ScheduledEvent(Reverse<u128>);
 
@@ -73,7 +73,7 @@ impl ScheduledEvent {
         ScheduledEvent(Reverse(u128::from(at.as_ps()) << 64 | u128::from(event)))
     }
 
-    /// With its scope.
+    /// A pending event with its node.
     #[inline]
     pub fn sited(at: Instant, NodeScope(site): NodeScope, event: u32) -> ScheduledEvent {
         ScheduledEvent(Reverse(ScheduledEvent::new(at, event).0.0 | u128::from(site) << 32))
@@ -94,21 +94,22 @@ impl ScheduledEvent {
         self.0.0 as u32
     }
 
-    /// Order of two events whose ranks may not be computed yet: the later one is less.
+    /// Order of two events whose ranks may not be computed yet. The later event is smaller.
     #[inline]
     pub fn in_order<E: EventCode>(&self, other: &ScheduledEvent) -> Ordering {
         let rank = |due: &ScheduledEvent| E::rank(due.event(), due.at());
         other.at().cmp(&self.at()).then_with(|| rank(other).cmp(&rank(self)))
     }
 
-    /// With its rank.
+    /// The event with its rank.
     #[inline]
     fn ranked<E: EventCode>(self) -> ScheduledEvent {
         let rank = E::rank(self.event(), self.at());
         ScheduledEvent(Reverse(self.0.0 >> 64 << 64 | u128::from(rank) << 32 | u128::from(self.event())))
     }
 
-    /// Sorts events, the next one last. Most lists are short with few ties. In long ones each rank is computed once.
+    /// Sorts events, with the next event last. Most lists are short and have few ties. In long lists each
+    /// rank is computed once.
     #[inline(never)] // keeps the path of slots with one event short
     pub fn sort<E: EventCode>(list: &mut [ScheduledEvent]) {
         if list.len() > FEW {
@@ -119,7 +120,7 @@ impl ScheduledEvent {
         }
     }
 
-    /// Inserts it into a sorted list. In the list of one node it passes few others.
+    /// Inserts the event into a sorted list. In a list of one node, few events are passed.
     #[inline]
     pub fn insert<E: EventCode>(self, list: &mut Vec<ScheduledEvent>) {
         if list.last().is_none_or(|next| self.at() < next.at()) {

@@ -1,10 +1,11 @@
 //! The event queue: a timing wheel under the total order (time, rank of the event).
 //!
-//! Time is cut into slots. Only the present slot is sorted. In order of time a slot holds about two events of any nodes. In
-//! windows a slot is at most the shortest delay of a link, and nodes take it one after another.
+//! Time is divided into slots, and only the present slot is sorted. In order of time, a slot holds about two
+//! events of any nodes. In windows, a slot is at most the shortest delay of a link, and nodes handle the slot
+//! one after another.
 //!
-//! Ties go to the lower [`EventCode::rank`]. So the order depends neither on the time of scheduling nor on other events. Events
-//! with equal numbers are equal.
+//! At equal times the lower [`EventCode::rank`] comes first. Therefore the order depends neither on the time
+//! of scheduling nor on other events. Events with equal numbers are equal.
 
 use super::due::{EventCode, NodeScope, ScheduledEvent};
 use super::safe_times::SafeTimes;
@@ -17,15 +18,15 @@ use std::marker::PhantomData;
 #[derive(Debug, Clone)]
 pub struct EventQueue<E> {
     now: Instant,
-    /// First event scheduled in the past: when it was due, and when it was scheduled.
+    /// First event scheduled in the past: its due time, and the time of scheduling.
     scheduled_in_past: Option<(Instant, Instant)>,
-    /// Sorted events of the present slot, the next one last, in order of time.
+    /// In order of time: sorted events of the present slot, with the next event last.
     present: Vec<ScheduledEvent>,
-    /// The same in windows.
+    /// In windows: the events of the present slot by node.
     windows: Option<Box<Windows>>,
     /// Events beyond the present slot.
     wheel: Wheel,
-    /// Times up to which nodes have only events of channels, if some nodes take events early.
+    /// Times up to which nodes have only channel events, if some nodes handle events early.
     safe_times: Option<Box<SafeTimes>>,
     kind: PhantomData<E>,
 }
@@ -44,19 +45,20 @@ impl<E: EventCode> EventQueue<E> {
         }
     }
 
-    /// Sets the length of slots. They are longer if the wheel could not hold events scheduled `ahead` otherwise.
+    /// Sets the length of slots. Slots become longer if the wheel could not hold events scheduled `ahead`
+    /// otherwise.
     pub fn slotted(self, slot: Span, ahead: Span) -> Self {
         EventQueue { wheel: self.wheel.slotted(slot.max(Wheel::shortest(ahead))), ..self }
     }
 
-    /// Puts an empty queue into windows of at most `apart`, the shortest delay between two of so many nodes. `channels` has the
-    /// node of each channel.
+    /// Switches an empty queue to windows of at most `apart`, the shortest delay between two of the `sites`
+    /// nodes. `channels` has the node of each channel.
     pub fn windowed(self, sites: usize, channels: impl Iterator<Item = NodeScope>, apart: Span) -> Self {
         let wheel = self.wheel.slotted(apart);
         EventQueue { windows: Some(Box::new(Windows::new(sites, channels, &wheel))), wheel, ..self }
     }
 
-    /// The same empty queue, which knows the safe times of the first so many nodes.
+    /// Makes an empty queue track the safe times of the first `sites` nodes.
     pub fn with_safe_times(self, sites: usize) -> Self {
         EventQueue { safe_times: Some(Box::new(SafeTimes::new(sites))), ..self }
     }
@@ -67,13 +69,15 @@ impl<E: EventCode> EventQueue<E> {
         self.now
     }
 
-    /// First event scheduled in the past, or at another node within its window: when it was due, and when it was scheduled.
+    /// First event scheduled in the past, or within the window of another node: its due time, and the time of
+    /// scheduling.
     pub fn scheduled_in_past(&self) -> Option<(Instant, Instant)> {
         self.scheduled_in_past
     }
 
-    /// Adds an event. One in the past happens now and is reported by [`EventQueue::scheduled_in_past`].
-    #[inline(always)] // most callers know which event it is, and need not pack it
+    /// Adds an event. An event in the past is moved to the present and reported by
+    /// [`EventQueue::scheduled_in_past`].
+    #[inline(always)] // most callers know the kind of the event, so packing costs nothing
     pub fn schedule(&mut self, at: Instant, site: impl Into<NodeScope>, event: E) {
         let event = event.pack();
         match E::channel(event) {
@@ -84,7 +88,7 @@ impl<E: EventCode> EventQueue<E> {
     }
 
     /// Adds an event without a channel.
-    #[inline(never)] // most events are of channels
+    #[inline(never)] // most events belong to channels
     fn insert_other(&mut self, at: Instant, site: NodeScope, event: u32) {
         if let Some(windows) = &self.windows
             && E::is_local(event)
@@ -141,7 +145,8 @@ impl<E: EventCode> EventQueue<E> {
         }
     }
 
-    /// Takes the next event in order of time up to `limit`, which never goes back, and moves time to it.
+    /// Takes the next event in order of time up to `limit`, and moves time to it. `limit` must not decrease
+    /// between calls.
     #[inline(always)]
     pub fn next(&mut self, limit: Instant) -> Option<E> {
         let (at, event) = match self.present.last().copied() {
@@ -174,8 +179,8 @@ impl<E: EventCode> EventQueue<E> {
         has_turned
     }
 
-    /// In windows: advances to the next node with events in a window, or takes a global event, up to `limit`, which never goes
-    /// back.
+    /// In windows: advances to the next node with events in a window, or takes a global event, up to `limit`.
+    /// `limit` must not decrease between calls.
     #[inline]
     pub fn turn(&mut self, limit: Instant) -> Option<Turn<E>> {
         match self.windows.as_mut()?.turn::<E>(&mut self.wheel, limit)? {
@@ -187,16 +192,16 @@ impl<E: EventCode> EventQueue<E> {
         }
     }
 
-    /// True if only events of channels affect this node up to and at `at`. May return false when unsure; then
-    /// [`EventQueue::take_local`] finds out.
+    /// True if only channel events affect this node up to and at `at`. May return false when unsure;
+    /// [`EventQueue::take_local`] then finds out.
     #[inline]
     pub fn is_safe(&self, site: impl Into<NodeScope>, at: Instant) -> bool {
         self.safe_times.as_ref().is_some_and(|safe_times| safe_times.is_safe(site.into(), at))
     }
 
-    /// Takes the next event of this node if it is local, due before `limit`, and no other event affects the node up to then. Moves
-    /// time to it.
-    #[inline(never)] // most packets find nothing else to happen
+    /// Takes the next event of this node and moves time to it, if the event is local, is due before `limit`,
+    /// and no other event affects the node before.
+    #[inline(never)] // most packets find no other event
     pub fn take_local(&mut self, site: impl Into<NodeScope>, limit: Instant) -> Option<E> {
         let (site, safe_times) = (site.into(), self.safe_times.as_mut()?);
         let past = self.windows.as_ref().map_or(self.now, |windows| windows.begin());
@@ -213,24 +218,25 @@ impl<E: EventCode> EventQueue<E> {
         Some(E::unpack(next.event()))
     }
 
-    /// Sets the time: `now` for a node that takes events early, or again for all.
+    /// Sets the time for a node that handles events early, or back to the common time.
     #[inline]
     pub fn set_now(&mut self, now: Instant) {
         self.now = now;
     }
 
-    /// True if that site is at this one, and what happens at `at` is in the window and before all else that is left there.
+    /// True if `site` is the present node, `at` lies in the window, and no remaining event of the node
+    /// precedes `at`.
     #[inline]
     pub fn is_next(&self, site: impl Into<NodeScope>, at: Instant) -> bool {
         self.windows.as_ref().is_some_and(|windows| windows.is_next(site.into(), at))
     }
 
-    /// Sorts the window's events of that node for [`EventQueue::next_here`].
+    /// Sorts the window's events of the present node for [`EventQueue::next_here`].
     pub fn line_up(&mut self) {
         self.windows.iter_mut().for_each(|windows| windows.line_up::<E>());
     }
 
-    /// Takes the next event of that node in the window, and moves time to it.
+    /// Takes the next event of the present node in the window, and moves time to it.
     #[inline]
     pub fn next_here(&mut self) -> Option<E> {
         let next = self.windows.as_mut()?.next_here()?;
@@ -238,13 +244,13 @@ impl<E: EventCode> EventQueue<E> {
         Some(E::unpack(next.event()))
     }
 
-    /// Gives a channel of that node its next event, which comes after the window.
+    /// Sets the next event, after the window, of a channel of the present node.
     #[inline]
     pub fn put_off(&mut self, channel: u32, at: Instant) {
         self.windows.iter_mut().for_each(|windows| windows.put_off(at, channel));
     }
 
-    /// Takes a channel of that node with all its events up to the end of the window.
+    /// Takes a channel of the present node, with all its events up to the end of the window.
     #[inline]
     pub fn take_channel(&mut self) -> Option<u32> {
         self.windows.as_mut()?.take_channel()
@@ -262,13 +268,14 @@ impl<E: EventCode> EventQueue<E> {
         self.windows.as_ref().map_or(Instant::ZERO, |windows| windows.end())
     }
 
-    /// Advances to the next slot, up to `limit`, once the present one is empty. Returns `true` if it does.
+    /// Advances to the next slot, up to `limit`, if the present slot is empty. Returns `true` if it advances.
     #[inline]
     pub fn advance_slot(&mut self, limit: Instant) -> bool {
         self.present.is_empty() && self.seek(limit)
     }
 
-    /// Shows the next events to `tell`: those of the slot, or of the channels of some nodes.
+    /// Passes the next events to `tell`: events of the slot or, in windows, of the channels of the next
+    /// nodes.
     pub fn upcoming(&mut self, mut tell: impl FnMut(E)) {
         match &mut self.windows {
             None => self.present.iter().rev().for_each(|next| tell(E::unpack(next.event()))),
@@ -276,13 +283,14 @@ impl<E: EventCode> EventQueue<E> {
         }
     }
 
-    /// True if the event taken last may belong to this node.
+    /// True if the event taken last may belong to `site`.
     #[inline]
     pub fn are_of(&self, site: impl Into<NodeScope>) -> bool {
         self.windows.as_ref().is_none_or(|windows| windows.are_of(site.into()))
     }
 
-    /// End of the last slot that ends after `start` and up to `limit`. Without one, and in order of time, `limit`.
+    /// End of the last slot that ends after `start` and up to `limit`. Returns `limit` if there is none, or
+    /// in order of time.
     pub fn end_of_slot(&self, start: Instant, limit: Instant) -> Instant {
         let end = self.wheel.begin_of_slot(limit);
         if self.windows.is_some() && end > start { end } else { limit }
@@ -295,7 +303,7 @@ impl<E: EventCode> EventQueue<E> {
         present.into_iter().chain(windows).chain(self.wheel.next_at()).min()
     }
 
-    /// Moves time to `to`, but not past a pending event. For callers that run the queue by a clock.
+    /// Moves time to `to`, or to the next pending event if that is earlier. For callers with a real clock.
     pub fn advance(&mut self, to: Instant) {
         let next = self.next_at().unwrap_or(Instant::MAX);
         self.now = self.now.max(to.min(next));
@@ -343,7 +351,7 @@ mod tests {
         }
     }
 
-    /// Times within a slot, within the wheel and beyond it, with many ties.
+    /// Times within a slot, within the wheel and beyond the wheel, with many ties.
     fn time() -> impl Strategy<Value = u64> {
         prop_oneof![0u64..50, (0u64..12_000).prop_map(|slot| slot << 19), (0u64..50).prop_map(|n| n << 32)]
     }
@@ -361,7 +369,7 @@ mod tests {
             prop_assert_eq!(std::iter::from_fn(taken).collect::<Vec<_>>(), expected);
         }
 
-        /// Each event schedules another while time goes on, against a sorted list.
+        /// Each event schedules another event while time advances. Compared with a sorted list.
         #[test]
         fn agrees_with_a_sorted_list(delays in prop::collection::vec((time(), time()), 1..100)) {
             let mut queue = EventQueue::new();
@@ -381,7 +389,8 @@ mod tests {
         }
     }
 
-    /// Five ports tie ten thousand times. Each comes first in a fifth of the cases and keeps its number.
+    /// Five ports have ten thousand simultaneous events. Each port comes first in a fifth of the cases and
+    /// keeps its number.
     #[test]
     fn events_take_turns() {
         let mut first = [0; 5];

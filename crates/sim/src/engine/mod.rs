@@ -1,4 +1,4 @@
-//! Time order and randomness: knows no packets.
+//! Order of events and random streams. This module does not depend on packets.
 
 mod due;
 mod events;

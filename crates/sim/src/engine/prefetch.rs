@@ -1,6 +1,6 @@
-//! [`prefetch`]: loads data that is needed soon into the cache.
+//! [`prefetch`]: loads data into the cache ahead of its use.
 
-/// Prefetches the first `lines` cache lines of `value`. Changes nothing but the time taken.
+/// Prefetches the first `lines` cache lines of `value`. Affects only the speed.
 #[inline(always)]
 pub fn prefetch<T>(value: &T, lines: usize) {
     #[cfg(target_arch = "x86_64")]

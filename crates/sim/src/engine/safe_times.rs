@@ -1,34 +1,34 @@
-//! [`SafeTimes`]: the time up to which a node has no events but those of its channels.
+//! [`SafeTimes`]: the time up to which a node has only channel events.
 
 use super::due::NodeScope;
 use shortflow_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Times of pending events, and of some past ones.
+/// Times of pending events, possibly with some past ones.
 type Times = BinaryHeap<Reverse<Instant>>;
 
 /// Times of events without a channel.
 #[derive(Debug, Clone)]
 pub(super) struct SafeTimes {
-    /// By node, without its local events; the last of global events.
+    /// Times of events by node, without local events; the last entry is for global events.
     times: Box<[Times]>,
     first: Box<[First]>,
-    /// First global event.
+    /// Time of the first global event.
     everywhere: Instant,
 }
 
-/// First events of a node, perhaps past.
+/// Times of a node's first events, possibly past.
 #[derive(Debug, Clone, Copy)]
 struct First {
     /// Time of the first event that is not local.
     other: Instant,
-    /// Time of the first event of all.
+    /// Time of the first event, local or not.
     any: Instant,
 }
 
 impl SafeTimes {
-    /// No events yet, for so many nodes.
+    /// No events, for `sites` nodes.
     pub fn new(sites: usize) -> SafeTimes {
         let never = First { other: Instant::MAX, any: Instant::MAX };
         let (times, first) = (vec![Times::new(); sites + 1], vec![never; sites]);
@@ -70,14 +70,14 @@ impl SafeTimes {
         self.first.get(site as usize).is_some_and(|first| at < first.any && at < self.everywhere)
     }
 
-    /// [`SafeTimes::is_safe`] but for local events. Drops those before `past`.
+    /// Answers [`SafeTimes::is_safe`] without regard to local events. Drops times before `past`.
     #[inline]
     pub fn is_free(&mut self, NodeScope(site): NodeScope, (past, at): (Instant, Instant)) -> bool {
         let Some(first) = self.first.get(site as usize) else { return false };
         at < first.other && at < self.everywhere || self.is_free_after(site as usize, (past, at))
     }
 
-    #[inline(never)] // seldom
+    #[inline(never)] // rare
     fn is_free_after(&mut self, site: usize, (past, at): (Instant, Instant)) -> bool {
         let next = |times: &mut Times| {
             while times.peek().is_some_and(|Reverse(first)| *first < past) {

@@ -1,5 +1,5 @@
-//! Named random streams. Each purpose draws from a generator of its own, so adding a draw in one
-//! place never shifts another, and every scheme meets the same arrivals.
+//! Named random streams. Each purpose draws from its own generator, so an additional draw in one place never
+//! shifts the draws in another, and all schemes meet the same arrivals.
 
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -25,8 +25,8 @@ impl Seeds {
     }
 }
 
-/// A stream of random numbers. Real-valued draws use pinned pure-Rust mathematics, so a seed gives
-/// the same run on every machine.
+/// A stream of random numbers. Real-valued draws use pinned mathematics in pure Rust, so a seed gives the
+/// same run on every machine.
 #[derive(Debug, Clone)]
 pub struct Stream(Xoshiro256PlusPlus);
 
@@ -51,14 +51,14 @@ impl Stream {
         -libm::log(1.0 - self.unit()) * mean
     }
 
-    /// Normal with mean 0 and variance 1 (Box and Muller; the second number of the pair is not used).
+    /// Normal with mean 0 and variance 1 (Box and Muller, without the second number of the pair).
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
         radius * libm::cos(std::f64::consts::TAU * self.unit())
     }
 }
 
-/// Maps 64 random bits to 0..n, without modulo bias worth speaking of (n ≪ 2⁶⁴); 0 for n = 0.
+/// Maps 64 random bits to 0..n. The bias is negligible for n ≪ 2⁶⁴. Returns 0 for n = 0.
 #[inline]
 pub fn below(bits: u64, n: u64) -> u64 {
     ((u128::from(bits) * u128::from(n)) >> 64) as u64

@@ -1,6 +1,8 @@
-//! [`Wheel`]: events by the slot of time in which they happen, without order within it.
+//! [`Wheel`]: pending events grouped by time slot, without order within a slot.
 //!
-//! The next four thousand slots have a list each. Later events, mostly retransmission timers, are in a binary heap. Most packets
+//! Each of the next 4,095 slots has a list. Later events, mostly retransmission timers, are in a binary heap.
+//! Most packets arrive within the wheel, so the cost of adding and taking an event does not grow with the
+//! network.
 //! arrive within the wheel, so adding and taking an event costs the same in small and in large networks.
 
 use super::due::{NodeScope, ScheduledEvent};
@@ -18,40 +20,41 @@ struct Node {
 
 const WORDS: usize = 64;
 const SLOTS: u64 = 64 * WORDS as u64;
-/// The end of a list.
+/// End of a list.
 const END: u32 = u32::MAX;
 /// A slot that never comes.
 const NEVER: u64 = u64::MAX;
-/// Default length of a slot: a microsecond.
+/// Default length of a slot: 1 µs.
 const SLOT: Span = Span::from_ps(1_000_000);
 
 /// Pending events from the next slot on.
 #[derive(Debug, Clone)]
 pub(super) struct Wheel {
-    /// Slots per 2⁶⁴ ps: multiplying is faster than dividing.
+    /// Number of slots in 2⁶⁴ ps. The slot of a time is then a multiplication, which is faster than a
+    /// division.
     slots: u64,
-    /// The present slot, counted from time zero.
+    /// Number of the present slot, counted from time zero.
     slot: u64,
     /// Entries of all lists.
     nodes: Vec<Node>,
-    /// First free entry, the one used last.
+    /// First free entry. It is the entry used last, so it is likely in the cache.
     free: u32,
-    /// Slot n of the following `SLOTS - 1` is the list that begins at element n modulo `SLOTS`.
+    /// First entry of the list of each slot. Slot n has index n modulo `SLOTS`.
     heads: Box<[u32; SLOTS as usize]>,
     /// A bit for each slot that has events.
     occupied: [u64; WORDS],
     /// A bit for each nonzero word of `words`.
     words: u64,
-    /// Events beyond the wheel when they were scheduled.
+    /// Events that were beyond the wheel when they were scheduled.
     far: BinaryHeap<ScheduledEvent>,
-    /// Slot of the first event beyond.
+    /// Slot of the first of these events.
     far_slot: u64,
 }
 
-/// A time times the number of slots has to fit into 128 bits, and that number into 64.
+/// Shortest slot. The number of slots in 2⁶⁴ ps must fit into 64 bits.
 pub const SHORTEST_SLOT: Span = Span::from_ps(2);
 
-/// Slots of this length in 2⁶⁴ ps, rounded up.
+/// Number of slots of this length in 2⁶⁴ ps, rounded up.
 fn slots(length: Span) -> u64 {
     (1u128 << 64).div_ceil(length.max(SHORTEST_SLOT).as_ps().into()) as u64
 }
@@ -72,28 +75,28 @@ impl Wheel {
         }
     }
 
-    /// Limits the length of slots.
+    /// Sets the length of slots.
     pub fn slotted(self, slot: Span) -> Wheel {
         Wheel { slots: slots(slot), ..self }
     }
 
-    /// Shortest slot with which the wheel holds events scheduled `ahead`.
+    /// Shortest slot length with which the wheel holds events scheduled `ahead`.
     pub fn shortest(ahead: Span) -> Span {
         Span::from_ps(ahead.as_ps() / (SLOTS / 2))
     }
 
-    /// True if an instant is in the present slot or before it.
+    /// True if `at` lies in the present slot or before it.
     #[inline]
     pub fn has_reached(&self, at: Instant) -> bool {
         self.slot_of(at) <= self.slot
     }
 
-    /// The first instant after the present slot.
+    /// First instant after the present slot.
     pub fn end_of_slot(&self) -> Instant {
         self.begin(self.slot + 1)
     }
 
-    /// First instant of the slot of `at`.
+    /// First instant of the slot that contains `at`.
     pub fn begin_of_slot(&self, at: Instant) -> Instant {
         self.begin(self.slot_of(at))
     }
@@ -108,7 +111,7 @@ impl Wheel {
         ((u128::from(at.as_ps()) * u128::from(self.slots)) >> 64) as u64
     }
 
-    /// Adds an event after the present slot.
+    /// Adds an event that is due after the present slot.
     #[inline]
     pub fn insert(&mut self, at: Instant, site: NodeScope, event: u32) {
         let slot = self.slot_of(at);
@@ -130,7 +133,7 @@ impl Wheel {
         self.words |= 1 << (index / 64);
     }
 
-    /// Adds an entry, then the event.
+    /// Adds a free entry, then the event.
     #[cold]
     fn insert_anew(&mut self, at: Instant, site: NodeScope, event: u32) {
         self.free = self.nodes.len() as u32;
@@ -144,8 +147,9 @@ impl Wheel {
         self.far_slot = self.far_slot.min(self.slot_of(at));
     }
 
-    /// Advances to the next slot with events, or to that of `first`, and hands its events to `take`. Returns `false` if it
-    /// begins after `limit`: events scheduled before it must still find the wheel.
+    /// Advances to the next slot with events, or to the slot of `first`, and passes its events to `take`.
+    /// Returns `false`, and stays, if the slot begins after `limit`: events scheduled before that slot must
+    /// still find their place in the wheel.
     pub fn advance(
         &mut self,
         first: Instant,
@@ -168,7 +172,8 @@ impl Wheel {
         true
     }
 
-    /// Takes the next event if it is due up to `limit`, is alone in its slot, and its slot is in the present word.
+    /// Takes the next event if it is due up to `limit`, is alone in its slot, and its slot is in the present
+    /// word of `occupied`.
     #[inline(always)]
     pub fn take_lone(&mut self, limit: Instant) -> Option<(Instant, u32)> {
         let start = ((self.slot + 1) % SLOTS) as usize;
@@ -187,7 +192,7 @@ impl Wheel {
         Some(lone)
     }
 
-    /// The slot at `index` has no events.
+    /// Marks the slot at `index` as empty.
     #[inline]
     fn clear(&mut self, index: usize) {
         let word = &mut self.occupied[index / 64];
@@ -209,7 +214,7 @@ impl Wheel {
         }
     }
 
-    /// Takes the events of the present slot from beyond the wheel.
+    /// Takes the events of the present slot from the heap.
     #[inline(never)]
     fn take_far(&mut self, mut take: impl FnMut(Instant, NodeScope, u32)) {
         self.far_slot = loop {
@@ -233,7 +238,7 @@ impl Wheel {
         first
     }
 
-    /// First slot after the present one with events in the wheel.
+    /// First slot after the present slot that has events in the wheel.
     #[inline]
     fn next_occupied(&self) -> Option<u64> {
         let start = ((self.slot + 1) % SLOTS) as usize;
@@ -244,7 +249,7 @@ impl Wheel {
         if self.words == 0 {
             return None;
         }
-        // The words behind that one, then from the first.
+        // Search the words after the present word, then from the first word on.
         let turned = self.words.rotate_right(start as u32 / 64 + 1);
         let word = (start / 64 + 1 + turned.trailing_zeros() as usize) % WORDS;
         let index = word as u64 * 64 + u64::from(self.occupied[word].trailing_zeros());

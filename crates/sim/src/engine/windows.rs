@@ -1,18 +1,20 @@
-//! [`Windows`]: events by node and window.
+//! [`Windows`]: pending events by node and window.
 //!
-//! A window is at most the shortest delay of a link, so events in it affect no other node before the next. Nodes take the window
-//! one after another, each in order of time, so a node's data stays in the near caches.
+//! A window is at most as long as the shortest delay of a link, so no event affects another node within the
+//! same window. Nodes handle the window one after another, each in order of time. The data of a node thus
+//! stays in the near caches.
 //!
-//! The arrivals from a port are a channel: at most one is pending, in the list of its node's channels. The ends of its transmissions
-//! are another. Other events of a node are sorted at the start of their slot; some local ones wait in its list before.
-//! Global events, such as starts of flows and samples, end a window: all nodes reach that instant first.
+//! The arrivals from a port form a channel, and the ends of its transmissions another. At most one event of a
+//! channel is pending, in the channel list of its node. Other events of a node are sorted at the start of
+//! their slot; some local events are in the node's list before. A global event, such as the start of a flow
+//! or a sample, ends a window: all nodes first reach its instant.
 
 use super::due::{EventCode, NodeScope, ScheduledEvent};
 use super::wheel::Wheel;
 use shortflow_units::{Instant, Span};
 
 const PICOSECOND: Span = Span::from_ps(1);
-/// Events of a node up to which inserting one costs less than the wheel.
+/// Largest number of events of a node for which an insertion costs less than the wheel.
 const MOST_LOCAL: usize = 16;
 /// Minimum number of channels to prefetch together.
 const SOON: usize = 48;
@@ -20,7 +22,7 @@ const SOON: usize = 48;
 /// Next step of a run in windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn<E> {
-    /// This node takes the window.
+    /// The node that handles the window next.
     At(u32),
     /// A global event.
     Everywhere(E),
@@ -33,25 +35,25 @@ struct Pending {
     channel: u32,
 }
 
-/// Events of the present slot, and of all channels.
+/// Events of the present slot, and the pending events of all channels.
 #[derive(Debug, Clone)]
 pub(super) struct Windows {
     /// Node of each channel.
     site_of: Box<[u32]>,
-    /// Channels with a pending event, by node. For the present node only those after the window.
+    /// Pending channel events by node. For the present node, only events after the window.
     channels: Box<[Vec<Pending>]>,
-    /// Other events of the present slot, and some local ones, by node, sorted, the next one last. For the present node also those of
-    /// channels.
+    /// By node: other events of the present slot, and some local events, sorted with the next event last. For
+    /// the present node, also its channel events.
     others: Box<[Vec<ScheduledEvent>]>,
-    /// Global events, in the same order.
+    /// Global events, sorted in the same order.
     everywhere: Vec<ScheduledEvent>,
-    /// Time of the next event by node; out of date for the present one.
+    /// Time of the next event of each node; out of date for the present node.
     next: Box<[Instant]>,
-    /// No node has an event before.
+    /// Time before which no node has an event.
     soonest: Instant,
-    /// Node that takes the window.
+    /// The present node, which handles the window.
     site: NodeScope,
-    /// Node looked at next.
+    /// Index of the node to examine next.
     candidate: usize,
     /// Start of the window.
     begin: Instant,
@@ -59,17 +61,17 @@ pub(super) struct Windows {
     end: Instant,
     /// End of the present slot.
     end_of_slot: Instant,
-    /// Channels of the present node with events in the window, and the first event of the others.
+    /// Channels of the present node with events in the window, and the time of the first later channel event.
     active: Vec<Pending>,
     rest: Instant,
-    /// First node not yet prefetched.
+    /// Index of the first node that is not prefetched.
     unfetched: usize,
     /// Nodes whose lists need sorting.
     touched: Vec<u32>,
 }
 
 impl Windows {
-    /// No events yet. `channels` has the node of each channel; global channels stay unused.
+    /// Windows without events. `channels` has the node of each channel; global channels stay unused.
     pub fn new(sites: usize, channels: impl Iterator<Item = NodeScope>, wheel: &Wheel) -> Windows {
         Windows {
             site_of: channels.map(|site| site.0).collect(),
@@ -90,7 +92,7 @@ impl Windows {
         }
     }
 
-    /// Sets the next event of a channel. Returns `false` if another node may already be past it.
+    /// Sets the next event of a channel. Returns `false` if the channel's node may have passed this time.
     #[inline]
     pub fn set<E: EventCode>(&mut self, channel: u32, at: Instant) -> bool {
         let site = self.site_of[channel as usize];
@@ -106,14 +108,14 @@ impl Windows {
         true
     }
 
-    /// Sets the next event of a channel of the present node, after the window.
+    /// Sets the next event, after the window, of a channel of the present node.
     #[inline]
     pub fn put_off(&mut self, at: Instant, channel: u32) {
         self.rest = at.min(self.rest);
         self.channels[self.site.0 as usize].push(Pending { at, channel });
     }
 
-    /// Notes an event of another node. Returns `false` if that may already be past it.
+    /// Notes an event of another node. Returns `false` if that node may have passed this time.
     #[inline]
     fn expect(&mut self, site: u32, at: Instant) -> bool {
         let next = &mut self.next[site as usize];
@@ -122,7 +124,8 @@ impl Windows {
         at >= self.end || self.site == NodeScope::GLOBAL
     }
 
-    /// Adds an event of the present slot without a channel. Returns `false` if its node may already be past it.
+    /// Adds an event of the present slot without a channel. Returns `false` if its node may have passed this
+    /// time.
     pub fn insert<E: EventCode>(&mut self, due: ScheduledEvent, site: NodeScope) -> bool {
         if site == NodeScope::GLOBAL {
             due.insert::<E>(&mut self.everywhere);
@@ -200,7 +203,7 @@ impl Windows {
         self.site = NodeScope::GLOBAL;
     }
 
-    /// Extends the window to the next global event, the end of the slot, or just past `limit`.
+    /// Extends the window to the next global event, the end of the slot, or just beyond `limit`.
     fn open<E: EventCode>(&mut self, limit: Instant) {
         let next = self.everywhere.last().map_or(Instant::MAX, edge::<E>);
         self.begin = self.end;
@@ -231,7 +234,7 @@ impl Windows {
         has_turned
     }
 
-    /// Inserts the present node's channels among its other events.
+    /// Inserts the present node's channel events among its other events.
     pub fn line_up<E: EventCode>(&mut self) {
         let list = &mut self.others[self.site.0 as usize];
         for Pending { at, channel } in self.active.drain(..) {
@@ -239,26 +242,28 @@ impl Windows {
         }
     }
 
-    /// True for the present node if `at` is in the window and none of its other events comes up to then.
+    /// True if `site` is the present node, `at` lies in the window, and no other event of the node precedes
+    /// `at`.
     #[inline]
     pub fn is_next(&self, site: NodeScope, at: Instant) -> bool {
         let others = self.others.get(site.0 as usize).and_then(|list| list.last());
         site == self.site && at < self.end && others.is_none_or(|other| at < other.at())
     }
 
-    /// True if the list of this node is short enough to insert local events. Others wait in the wheel.
+    /// True if the list of this node is short enough for another local event. Other local events wait in the
+    /// wheel.
     #[inline]
     pub fn has_room(&self, site: NodeScope) -> bool {
         self.others.get(site.0 as usize).is_some_and(|others| others.len() < MOST_LOCAL)
     }
 
-    /// First event without a channel of this node, in the present slot or a local one.
+    /// First event of this node without a channel, among events of the present slot and local events.
     #[inline]
     pub fn first_of(&self, site: NodeScope) -> Option<ScheduledEvent> {
         self.others.get(site.0 as usize)?.last().copied()
     }
 
-    /// Removes that event. Returns the time of the one after it.
+    /// Removes the event of [`Windows::first_of`]. Returns the time of the following event.
     #[inline]
     pub fn take_first_of(&mut self, site: NodeScope) -> Instant {
         let (place, others) = (site.0 as usize, &mut self.others[site.0 as usize]);
@@ -271,13 +276,13 @@ impl Windows {
         follows
     }
 
-    /// Takes the next event of the present node in the window. Its channels must be lined up.
+    /// Takes the next event of the present node in the window, after [`Windows::line_up`].
     #[inline]
     pub fn next_here(&mut self) -> Option<ScheduledEvent> {
         self.others.get_mut(self.site.0 as usize)?.pop_if(|next| next.at() < self.end)
     }
 
-    /// Takes a channel of the present node with all its events in the window.
+    /// Takes a channel of the present node, with all its events in the window.
     #[inline]
     pub fn take_channel(&mut self) -> Option<u32> {
         self.active.pop().map(|pending| pending.channel)
@@ -295,7 +300,8 @@ impl Windows {
         self.end
     }
 
-    /// Shows the channels with events of the present node and of the next ones, some dozens together. Skips a node already shown.
+    /// Passes channels with events to `tell`, for the present node and the next nodes, some dozens at a time.
+    /// Skips nodes that were already passed.
     pub fn upcoming(&mut self, mut tell: impl FnMut(u32)) {
         let NodeScope(mut site) = self.site;
         if (site as usize) < self.unfetched {
@@ -320,14 +326,14 @@ impl Windows {
         self.site == site
     }
 
-    /// Time of the first event of a channel or of the present slot.
+    /// Time of the first channel event or event of the present slot.
     pub fn next_at(&self) -> Option<Instant> {
         let others = self.others.iter().flatten().chain(&self.everywhere).map(|due| due.at());
         others.chain(self.channels.iter().flatten().map(|pending| pending.at)).min()
     }
 }
 
-/// Instant that all nodes have reached when this global event happens.
+/// Instant that all nodes must reach before this global event.
 fn edge<E: EventCode>(due: &ScheduledEvent) -> Instant {
     if E::precedes_nodes(due.event()) { due.at() } else { due.at() + PICOSECOND }
 }
@@ -345,16 +351,17 @@ mod tests {
     const LATE: u32 = 2;
     const OF_CHANNEL: u32 = 0x1ff;
 
-    /// A following event: its node, or global before or behind nodes, and its delay.
+    /// The next event of a chain: its node, or global before or after nodes, and its delay.
     type Next = (u32, u64);
 
-    /// Number of an event at a node, or of a global one before or behind them; unpacked, the node.
+    /// Number of an event at a node, or of a global event before or after nodes. Unpacked, it yields the
+    /// node.
     fn number(site: u32, id: u32) -> u32 {
         let kind = if site < SITES { 1 } else { (site - SITES) * LATE };
         kind << 28 | site << 20 | id
     }
 
-    /// Two channels lead to each node.
+    /// Node of an event. Two channels lead to each node.
     fn site(number: u32) -> NodeScope {
         let site = if number >> 20 == OF_CHANNEL { number % SITES } else { number >> 20 & 0xff };
         if site < SITES { NodeId(site).into() } else { NodeScope::GLOBAL }
@@ -384,8 +391,8 @@ mod tests {
         }
     }
 
-    /// Events in the order taken, up to one limit after another. Each leads to one more, three times. Events of a channel come at
-    /// intervals.
+    /// Takes all events up to one limit after another, and returns their order. Each event schedules another
+    /// one, three times. Events of a channel are spaced.
     fn run(
         mut queue: EventQueue<u32>,
         in_windows: bool,
@@ -447,7 +454,7 @@ mod tests {
     }
 
     proptest! {
-        /// Each node sees its own and the global events in order of time.
+        /// Each node sees its own events and global events in order of time.
         #[test]
         fn every_site_sees_the_order_of_time(
             first in prop::collection::vec((time(), 0..SITES + 2), 1..60),
@@ -467,7 +474,7 @@ mod tests {
         }
     }
 
-    /// Without global events a node takes its window at once.
+    /// Without global events, a node handles its whole window at once.
     #[test]
     fn sites_take_their_windows_one_after_another() {
         let mut queue = windowed();
@@ -483,7 +490,7 @@ mod tests {
         assert_eq!(order, [0, 0, 1, 1].map(|node| NodeScope::from(NodeId(node))));
     }
 
-    /// A node that others may have passed gets no new event in the window.
+    /// An event within the window, at a node that may have passed its time, is reported.
     #[test]
     fn an_event_too_soon_elsewhere_is_told_of() {
         let of_channel = OF_CHANNEL << 20 | 1;
