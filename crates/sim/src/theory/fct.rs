@@ -1,35 +1,37 @@
-//! The completion time of a flow that is alone in the network.
+//! Completion time of a flow that is alone in the network.
 
 use crate::net::Stage;
 use crate::specs::TcpSpec;
 use shortflow_units::{Bytes, PortId, Rate, Span};
 
-/// Segments of `size` bytes: the number of full segments before the last one, and the payload of the last one.
+/// Segments of `size` bytes: the number of full segments before the last one, and the payload of the last
+/// segment.
 pub(crate) fn segments(size: Bytes, mss: Bytes) -> (u64, Bytes) {
     let mss = mss.get().max(1);
     let full = size.get().div_ceil(mss).saturating_sub(1);
     (full, size.saturating_sub(Bytes::new(full * mss)))
 }
 
-/// Time that the segments of `size` bytes take on a link of this rate.
+/// Transmission time of all segments of `size` bytes on a link of this rate.
 pub(crate) fn serialisation(size: Bytes, tcp: &TcpSpec, rate: Rate) -> Span {
     let (full, last) = segments(size, tcp.mss);
     tcp.tx_time(rate, tcp.mss).times(full) + tcp.tx_time(rate, last)
 }
 
-/// Links from one host to another.
+/// Path from one host to another.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Path {
-    /// Rate and one-way propagation delay of each, the fastest where there is a choice for every packet.
+    /// Rate and one-way propagation delay of each link. Where each packet chooses among parallel links, the
+    /// fastest of them.
     pub links: Vec<(Rate, Span)>,
-    /// Links up to the first such choice.
+    /// Number of links before the first choice of this kind.
     pub before_choice: usize,
-    /// The slowest rate of links together among which packets choose, if they do.
+    /// If packets choose: the smallest total rate of parallel links.
     pub spread: Option<Rate>,
 }
 
 impl Path {
-    /// The path of these stages.
+    /// The path through these stages.
     pub fn of(stages: &[Stage], link: impl Fn(PortId) -> (Rate, Span)) -> Path {
         let links = stages.iter().map(|stage| link(stage.fastest)).collect();
         let before_choice = stages.iter().take_while(|stage| stage.is_shared).count();
@@ -37,25 +39,26 @@ impl Path {
         Path { links, before_choice, spread }
     }
 
-    /// The rate at which packets pass the slowest place.
+    /// Rate at which packets pass the slowest link or group of parallel links.
     pub fn rate(&self) -> Option<Rate> {
         self.links.iter().map(|(rate, _)| *rate).chain(self.spread).min()
     }
 }
 
-/// Time from handing the first of `size` bytes to the transport until the last one is acknowledged,
-/// over the links of `path`, when nothing else is on the way and no window limits the sender.
+/// Time from handing the first of `size` bytes to the transport until the last byte is acknowledged, over the
+/// links of `path`, if the network is empty and no window limits the sender.
 ///
-/// Packets are stored and forwarded: full segments, then the rest. After a choice for every packet none waits for another, but
-/// all pass the links of a choice at their rate together, and full ones meet again on the last link. The ACK of the last
-/// segment is a packet without payload that returns over the links of `back`, which equal-cost paths may lead another way.
+/// Packets are stored and forwarded: full segments, followed by the remainder. After the first choice per
+/// packet, packets do not queue behind each other, but pass parallel links at the links' total rate. Full
+/// packets queue again on the last link. The ACK of the last segment is a packet without payload. It returns
+/// over the links of `back`, which may be another of several equal paths.
 pub fn ideal_fct(size: Bytes, tcp: &TcpSpec, path: &Path, back: &Path) -> Span {
     let (full_segments, last) = segments(size, tcp.mss);
     let (mut first_arrives, mut last_arrives) = (Span::ZERO, Span::ZERO); // at the end of each link
     let (mut slowest, mut full_arrive) = (Span::ZERO, Span::ZERO);
     for (link, (rate, delay)) in path.links.iter().enumerate() {
         let full_tx = tcp.tx_time(*rate, tcp.mss);
-        // Equal packets follow each other at the pace of the slowest link so far.
+        // Packets of equal size follow each other at the pace of the slowest link so far.
         if link < path.before_choice || link + 1 == path.links.len() {
             slowest = slowest.max(full_tx);
         }
@@ -83,7 +86,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Of 1460 bytes of payload.
+    /// Header of a packet with 1460 bytes of payload.
     const HEADER: Bytes = Bytes::new(40);
 
     fn gigabit(links: usize, before_choice: usize) -> Path {
@@ -91,9 +94,9 @@ mod tests {
         Path { links: vec![link; links], before_choice, spread: None }
     }
 
-    /// 1500 bytes take 12 us, 40 bytes 0.32 us; the ACK needs 2 (0.32 + 75) us. Of three packets the first arrives after
-    /// 2 (12 + 75) = 174 us, the third 24 us later. The last 100 bytes, 1.12 us with their header, wait for the second full
-    /// packet to leave the switch at 111 us.
+    /// 1500 bytes take 12 µs and 40 bytes take 0.32 µs; the ACK needs 2 (0.32 + 75) µs. Of three packets, the
+    /// first arrives after 2 (12 + 75) = 174 µs, and the third 24 µs later. The last 100 bytes, 1.12 µs with
+    /// their header, wait until the second full packet leaves the switch at 111 µs.
     #[test]
     fn times_over_a_star() {
         for (bytes, ns) in [
@@ -107,8 +110,8 @@ mod tests {
         assert_eq!(ideal_fct(Bytes::MAX, &TcpSpec::default(), &gigabit(2, 2), &gigabit(2, 2)), Span::MAX);
     }
 
-    /// The last 140 bytes (1.12 us) leave 24 us after the first packet and catch up 10.88 us on each of four links; the second
-    /// full packet arrives 12 us after the first, at 4 (12 + 75) + 12 us.
+    /// The last 140 bytes (1.12 µs) leave 24 µs after the first packet and catch up by 10.88 µs on each of
+    /// four links. The second full packet arrives 12 µs after the first, at 4 (12 + 75) + 12 µs.
     #[test]
     fn a_short_last_segment_overtakes_on_another_path() {
         let time = |full: u64| {
@@ -121,8 +124,9 @@ mod tests {
         assert_eq!(full(&choice), full(&together));
     }
 
-    /// Behind a link of 10 Gbit/s two of 2 Gbit/s let a packet of 1500 bytes pass every 3 us: of 1000 full ones the first
-    /// arrives after 1.2 + 2 (6) + 1.2 us, the last 2.997 ms later. 100 bytes behind them overtake.
+    /// A link of 10 Gbit/s, followed by two parallel links of 2 Gbit/s, passes a packet of 1500 bytes every 3
+    /// µs. Of 1000 full packets, the first arrives after 1.2 + 2 (6) + 1.2 µs, and the last 2.997 ms later.
+    /// The 100 bytes that follow overtake.
     #[test]
     fn sprayed_packets_pass_parallel_links_at_their_rate_together() {
         let gigabits = |rate: u64| (Rate::new(rate * 1_000_000_000).unwrap(), Span::ZERO);
@@ -132,7 +136,7 @@ mod tests {
         assert_eq!(time, Span::from_nanos(1_200 + 2 * 6_000 + 1_200 + 999 * 3_000));
     }
 
-    /// Two full segments of 12 us and 140 bytes.
+    /// Two full segments of 12 µs, and 140 bytes.
     #[test]
     fn headers_take_time_too() {
         let (rate, _) = gigabit(2, 2).links[0];
@@ -140,7 +144,8 @@ mod tests {
         assert_eq!(time, Span::from_nanos(24_000 + 1_120));
     }
 
-    /// Oracle that follows each packet: it leaves a node once it has arrived and its predecessor has left.
+    /// Reference model that follows each packet: a packet leaves a node when it has arrived and its
+    /// predecessor has left.
     fn packet_by_packet(size: u64, path: &[(Rate, Span)]) -> Span {
         let mut left = vec![Span::ZERO; path.len()];
         let mut done = Span::ZERO;

@@ -1,3 +1,3 @@
-//! Closed-form predictions that runs are compared with.
+//! Closed-form predictions for comparison with runs.
 
 pub mod fct;
