@@ -1,24 +1,25 @@
-//! CSV files of users: rows with their line numbers, and the values in them.
+//! CSV files of users: rows with line numbers, and values.
 
 use super::{ConfigError, RowError};
 use shortflow_units::{Bytes, Span};
 
-/// A row and where it is.
+/// A row and its line number.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Line of the file, from 1.
+    /// Line in the file, from 1.
     pub line: u64,
-    /// Its fields, without surrounding blanks.
+    /// Fields without surrounding blanks.
     pub fields: Vec<String>,
 }
 
-/// The rows of a file; blank lines and lines that begin with `#` are skipped.
+/// Reads the rows of a file. Skips blank lines and lines that begin with `#`.
 pub(crate) fn rows(text: &str, file: &str) -> Result<Vec<Row>, ConfigError> {
-    // The CSV reader counts skipped lines to the next row, so it does not get to see any.
+    // The CSV reader counts skipped lines as part of the next row, so remove them first.
     let has_data = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
     let (numbers, lines): (Vec<u64>, Vec<&str>) =
         (1..).zip(text.lines()).filter(|(_, line)| has_data(line)).unzip();
-    // A quote without its end takes up the line behind it, of which even the last row has one.
+    // A quote without an end swallows the next line. An extra last line makes this visible for the last row
+    // too.
     let data = lines.join("\n") + "\nbehind";
     let mut reader = ::csv::ReaderBuilder::new()
         .has_headers(false)
@@ -39,11 +40,11 @@ pub(crate) fn rows(text: &str, file: &str) -> Result<Vec<Row>, ConfigError> {
     numbers.into_iter().zip(2..).map(row).collect()
 }
 
-/// The largest size in bytes, and the longest time in seconds.
+/// Largest size in bytes, and longest time in seconds.
 const MOST_BYTES: f64 = 1e15;
 const MOST_SECONDS: f64 = 1e5;
 
-/// A size: a whole number of bytes, such as `3000000` or `3e6`, or with a unit.
+/// Parses a size: a whole number of bytes, such as `3000000` or `3e6`, or a number with a unit.
 pub(crate) fn bytes(text: &str) -> Result<Bytes, String> {
     let number = text.parse::<f64>().ok().or_else(|| text.parse::<Bytes>().ok().map(Bytes::as_f64));
     match number.filter(|number| number.is_finite()) {
@@ -54,7 +55,7 @@ pub(crate) fn bytes(text: &str) -> Result<Bytes, String> {
     }
 }
 
-/// A time: a number of seconds, or with a unit.
+/// Parses a time: a number of seconds, or a number with a unit.
 pub(crate) fn time(text: &str) -> Result<Span, String> {
     match text.parse::<f64>().ok().filter(|seconds| seconds.is_finite()) {
         Some(seconds) if seconds > MOST_SECONDS => Err(format!(
@@ -69,14 +70,14 @@ pub(crate) fn time(text: &str) -> Result<Span, String> {
     }
 }
 
-/// An error about the number of fields in a line, with the names of those that are expected.
+/// Error about the number of fields in a line, with the expected columns.
 pub(crate) fn wrong_columns(fields: &[String], expected: &str) -> String {
     let (columns, wanted) = (fields.len(), expected.split(',').count());
     let s = if columns == 1 { "" } else { "s" };
     format!("{columns} column{s}, expected {wanted}: {expected}{}", separator(fields))
 }
 
-/// A remark on fields that are not separated by commas, for errors about a line's columns; empty if there is none.
+/// A remark for errors about columns, if another separator than commas separates the fields; otherwise empty.
 pub(crate) fn separator(fields: &[String]) -> String {
     let found = [('\t', "tabs"), (';', "semicolons"), ('|', "bars"), (':', "colons"), (' ', "spaces")];
     let separates = |letter: char| fields.iter().any(|field| field.contains(letter));

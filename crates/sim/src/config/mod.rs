@@ -1,4 +1,4 @@
-//! Reading of scenario files: `shortflow_spec`, and CSV files of users.
+//! Reading of scenario files with `shortflow_spec`, and of users' CSV files.
 
 pub(crate) mod csv;
 
