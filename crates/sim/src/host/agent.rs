@@ -1,4 +1,5 @@
-//! [`HostAgent`]: what all connections of a host share, such as its card, the credit that it gives and the order of its messages.
+//! [`HostAgent`]: state that connections of a host share, such as its card, the credit that it gives, and the
+//! order of its messages.
 
 use shortflow_units::{ConnId, Instant};
 use std::any::Any;
@@ -9,17 +10,19 @@ use std::fmt::Debug;
 pub struct Turn {
     /// Slot of the connection.
     pub conn: ConnId,
-    /// Its number. A connection that has closed gets no turn.
+    /// Flow id of the connection. A closed connection gets no turn.
     pub flow_id: u32,
 }
 
-/// State that the connections of one kind share at a host. Their ends find it at [`Outbox::agent`](super::Outbox::agent); the first
-/// one that asks makes it. It sends nothing itself: it names connections, whose ends do.
+/// State that all connections of one kind share at a host. Endpoints access the agent by
+/// [`Outbox::agent`](super::Outbox::agent), which creates it on first use. An agent sends no packets itself.
+/// It names connections, whose endpoints then send.
 pub trait HostAgent: Any + Debug + Send {
-    /// The next connection that has its turn, `on_turn` of the end at this host. Asked again after each until there is none, whenever
-    /// an end has looked at the agent, and at [`HostAgent::wakes_at`].
+    /// The next connection whose endpoint at this host gets a call of `on_turn`. Called again after each turn
+    /// until it returns `None`. Called also after an endpoint accessed the agent, and at
+    /// [`HostAgent::wakes_at`].
     fn next_turn(&mut self, now: Instant) -> Option<Turn>;
 
-    /// When to ask again if no end looks at the agent before.
+    /// Time of the next call of [`HostAgent::next_turn`], if no endpoint accesses the agent before.
     fn wakes_at(&self) -> Option<Instant>;
 }

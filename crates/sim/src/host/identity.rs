@@ -1,30 +1,31 @@
-//! An end of a connection, and what it knows of its host.
+//! Identity of an endpoint, and its access to time and TCP settings.
 
 use super::Turn;
 use crate::packet::{EcnField, Packet, PacketType};
 use crate::specs::TcpSpec;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, Span};
 
-/// Identity of a host in a connection, and its peer.
+/// Identity of one end of a connection, and of its peer.
 #[derive(Debug, Clone, Copy)]
 pub struct EndpointId {
     /// Slot of the connection.
     pub conn: ConnId,
-    /// Its number.
+    /// Flow id of the connection.
     pub flow_id: u32,
-    /// The other host.
+    /// Host of the peer.
     pub peer: HostId,
-    /// Start of the direction on the connection's path: 0, or [`REVERSE`](crate::net::REVERSE).
+    /// Index in the connection's path at which this endpoint's direction starts: 0, or
+    /// [`REVERSE`](crate::net::REVERSE).
     pub way: u8,
 }
 
 impl EndpointId {
-    /// What an agent needs to name this connection.
+    /// The turn by which an agent names this connection.
     pub fn turn(&self) -> Turn {
         Turn { conn: self.conn, flow_id: self.flow_id }
     }
 
-    /// An ACK without payload, not ECN-capable (RFC 3168 §6.1.4).
+    /// An ACK without payload, which is not ECN-capable (RFC 3168 §6.1.4).
     #[inline]
     pub fn control(&self, seq: u64, tcp: &TcpSpec) -> Packet {
         Packet {
@@ -46,11 +47,11 @@ impl EndpointId {
     }
 }
 
-/// Current time and host configuration.
+/// Present time and TCP settings.
 #[derive(Debug, Clone, Copy)]
 pub struct EndpointContext<'a> {
     /// The present time.
     pub now: Instant,
-    /// Sizes of packets, timeouts and acknowledgements.
+    /// Packet sizes, timeouts and rules for ACKs.
     pub tcp: &'a TcpSpec,
 }

@@ -1,4 +1,4 @@
-//! Messages of an application on a connection. A message is a flow of the flow table.
+//! Messages of applications on a connection. Each message is a flow in the flow table.
 
 use crate::packet::{EcnField, Packet};
 use shortflow_cc::{FlowView, Role};
@@ -13,40 +13,41 @@ pub struct Flow {
     pub flow: FlowId,
     /// Traffic class.
     pub class: ClassId,
-    /// Role stated by the class.
+    /// Role that the class implies.
     pub role: Role,
     /// Deadline for the ACK of the last byte.
     pub deadline: Option<Instant>,
 }
 
-/// Fate of the data packets of a message.
+/// Counts and waits of a message's data packets.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DeliveryCounters {
     /// Packets that left the sender.
     pub left: u64,
-    /// Their time in the queue of the sender's host.
+    /// Sum of the packets' waits in the queue of the sender's host.
     pub waited_at_host: Span,
-    /// Time in which the sender had more to send, and its host's small queue was full.
+    /// Time during which the sender had more to send but its host's small queue was full.
     pub held: Span,
-    /// Packets that arrived before the end of the message was known everywhere, duplicates included.
+    /// Packets that arrived before all parts of the network knew that the message was complete, including
+    /// duplicates.
     pub arrived: u64,
     /// Arrived packets with a CE mark.
     pub marks: u32,
-    /// Their time in queues.
+    /// Sum of the packets' waits in queues.
     pub waited: Span,
-    /// The part of it in switches, in picoseconds. Outside the digest.
+    /// Part of these waits in switches, in picoseconds. Not in the digest.
     pub waited_in_switches: f64,
 }
 
 impl DeliveryCounters {
-    /// A packet has left and waits at its host.
+    /// Counts a packet that leaves and waits at its host for `waits`.
     #[inline]
     pub fn count_left(&mut self, waits: Span) {
         self.left += 1;
         self.waited_at_host += waits;
     }
 
-    /// A packet has arrived.
+    /// Counts a packet that arrives.
     #[inline]
     pub fn count_arrived(&mut self, packet: &Packet) {
         self.arrived += 1;
@@ -55,7 +56,7 @@ impl DeliveryCounters {
         self.waited_in_switches += f64::from(packet.in_switches);
     }
 
-    /// Takes the arrivals from another account of the same message.
+    /// Takes the counts of arrivals from another copy of the same message.
     pub fn take_arrived(&mut self, other: &DeliveryCounters) {
         (self.arrived, self.marks, self.waited) = (other.arrived, other.marks, other.waited);
         self.waited_in_switches = other.waited_in_switches;
@@ -78,13 +79,13 @@ impl DeliveryCounters {
 /// Counters of a message.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MessageCounts {
-    /// Bytes that have arrived, each of them once.
+    /// Distinct bytes that have arrived.
     pub delivered: u64,
     /// Retransmitted segments.
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
-    /// Its data packets.
+    /// Counts of the message's data packets.
     pub tally: DeliveryCounters,
 }
 
@@ -100,12 +101,12 @@ impl MessageCounts {
     }
 }
 
-/// A message's counts of the measured time.
+/// Counters of a message in the measured time.
 #[derive(Debug, Clone, Copy)]
 enum InMeasurement {
-    /// Since it had these.
+    /// The counters at the start of the measured time, which continues.
     Since(MessageCounts),
-    /// The measured time is over.
+    /// The counters of the whole measured time, which is over.
     Exactly(MessageCounts),
 }
 
@@ -123,23 +124,23 @@ pub struct Message {
     is_backlogged: bool,
     /// Deadline for the ACK of the last byte.
     pub deadline: Option<Instant>,
-    /// Role stated by its class.
+    /// Role that the class implies.
     pub role: Role,
-    /// Its data packets.
+    /// Counts of the message's data packets.
     pub tally: DeliveryCounters,
-    /// Segments retransmitted.
+    /// Number of retransmitted segments.
     pub retransmits: u32,
-    /// Retransmission timeouts.
+    /// Number of retransmission timeouts.
     pub timeouts: u32,
     /// Time of the last byte's ACK.
     pub finish: Option<Instant>,
-    /// Time from which the receiver has all of its bytes and all before them.
+    /// Time at which the receiver first had all bytes of the message and of all earlier messages.
     pub received: Option<Instant>,
     measured: InMeasurement,
 }
 
 impl Message {
-    /// Bytes `start..end` of the stream for `flow`, none acknowledged.
+    /// A message with the bytes `bytes` of the stream, none of them acknowledged.
     pub fn new(flow: Flow, bytes: Range<u64>) -> Message {
         let (Flow { flow, class, role, deadline }, Range { start, end }) = (flow, bytes);
         Message {
@@ -159,22 +160,22 @@ impl Message {
         }
     }
 
-    /// Bytes acknowledged, when everything below `snd_una` is.
+    /// Acknowledged bytes of the message, if all bytes below `snd_una` are acknowledged.
     pub fn acked(&self, snd_una: u64) -> u64 {
         snd_una.min(self.end).saturating_sub(self.start)
     }
 
-    /// The measured time begins, when so much of it has arrived.
+    /// Starts the measured time, when `delivered` bytes have arrived.
     pub fn begin_measured(&mut self, delivered: u64) {
         self.measured = InMeasurement::Since(self.counts(delivered));
     }
 
-    /// The measured time ends, when so much of it has arrived.
+    /// Ends the measured time, when `delivered` bytes have arrived.
     pub fn end_measured(&mut self, delivered: u64) {
         self.measured = InMeasurement::Exactly(self.in_window(delivered));
     }
 
-    /// Counts within the measured time, of a flow in progress with `delivered` bytes.
+    /// Counters in the measured time, when `delivered` bytes have arrived.
     pub fn in_window(&self, delivered: u64) -> MessageCounts {
         match self.measured {
             InMeasurement::Since(before) => self.counts(delivered).since(before),
@@ -187,7 +188,7 @@ impl Message {
         MessageCounts { delivered, retransmits, timeouts, tally }
     }
 
-    /// Takes the arrivals from another account of the same message.
+    /// Takes the arrivals from another copy of the same message.
     pub fn take_arrived(&mut self, other: &Message) {
         self.tally.take_arrived(&other.tally);
         self.received = other.received;
@@ -199,26 +200,27 @@ impl Message {
         }
     }
 
-    /// True for a flow without a size.
+    /// True for a backlogged flow.
     pub fn is_backlogged(&self) -> bool {
         self.is_backlogged
     }
 }
 
-/// The messages of a connection's stream, in order. Fully acknowledged messages stay until both ends know; the sender
-/// sees only the others.
+/// Messages of a connection's stream, in order. A fully acknowledged message stays until both ends know of
+/// its end; the sender ignores it.
 #[derive(Debug, Clone, Default)]
 pub struct Messages {
-    /// Most connections carry no other, which costs no pointer to follow.
+    /// The oldest message. It is outside the queue because most connections have no other message.
     oldest: Option<Message>,
     others: VecDeque<Message>,
-    /// The oldest messages that are fully acknowledged.
+    /// Number of leading messages that are fully acknowledged.
     finished: u32,
     end: u64,
 }
 
 impl Messages {
-    /// Adds a message of `size` bytes, [`Bytes::MAX`] for one that never ends; where it ends in the stream.
+    /// Appends a message of `size` bytes, or [`Bytes::MAX`] for an endless message. Returns its end in the
+    /// stream.
     pub fn push(&mut self, flow: Flow, size: Bytes) -> u64 {
         let start = self.end;
         self.end = start.saturating_add(size.get());
@@ -236,17 +238,17 @@ impl Messages {
         self.end
     }
 
-    /// True if there is none, acknowledged or not.
+    /// True if there is no message, acknowledged or not.
     pub fn is_empty(&self) -> bool {
         self.oldest.is_none()
     }
 
-    /// True if there is one, and it is not acknowledged whole.
+    /// True if there is exactly one message, and it is not fully acknowledged.
     pub fn is_single(&self) -> bool {
         self.oldest.is_some() && self.others.is_empty() && self.finished == 0
     }
 
-    /// The oldest that is not acknowledged whole.
+    /// The oldest message that is not fully acknowledged.
     #[inline]
     pub fn first(&self) -> Option<&Message> {
         match self.finished.checked_sub(1) {
@@ -255,8 +257,8 @@ impl Messages {
         }
     }
 
-    /// A law's view of the oldest message at `now`. The stream is acknowledged below `una`, sent next from `nxt` on,
-    /// and sent below `max`.
+    /// A law's view of the oldest message at `now`. Bytes below `una` are acknowledged, byte `nxt` is the
+    /// next to send, and `max` is one past the highest byte sent.
     #[inline]
     pub fn view(
         &self,
@@ -278,7 +280,7 @@ impl Messages {
         }
     }
 
-    /// Mutable [`Messages::first`].
+    /// Mutable access to [`Messages::first`].
     pub fn first_mut(&mut self) -> Option<&mut Message> {
         match self.finished.checked_sub(1) {
             None => self.oldest.as_mut(),
@@ -286,7 +288,7 @@ impl Messages {
         }
     }
 
-    /// The one that byte `seq` belongs to, most often the oldest.
+    /// The message that contains byte `seq`, most often the oldest one.
     #[inline]
     pub fn of(&self, seq: u64) -> Option<&Message> {
         match &self.oldest {
@@ -295,7 +297,7 @@ impl Messages {
         }
     }
 
-    /// Mutable [`Messages::of`]; `None` also for a byte of a message that has been taken.
+    /// Mutable access to [`Messages::of`]. `None` also if the byte's message has been taken.
     #[inline]
     pub fn of_mut(&mut self, seq: u64) -> Option<&mut Message> {
         let message = match &mut self.oldest {
@@ -305,26 +307,26 @@ impl Messages {
         message.filter(|message| message.start <= seq)
     }
 
-    /// All of them.
+    /// All messages.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Message> {
         self.oldest.iter_mut().chain(&mut self.others)
     }
 
-    /// True if the first is acknowledged whole, when everything below `acked` is.
+    /// True if the first message is fully acknowledged when all bytes below `acked` are.
     #[inline]
     pub fn has_finished(&self, acked: u64) -> bool {
         self.first().is_some_and(|message| message.end <= acked)
     }
 
-    /// The last message, a backlogged one, ends here.
+    /// Ends the last message, which is backlogged, at byte `end`.
     pub fn stop(&mut self, end: u64) {
         let last = self.others.back_mut().or(self.oldest.as_mut());
         last.into_iter().for_each(|message| message.end = end);
         self.end = end;
     }
 
-    /// Everything below `acked` was acknowledged at `now`: the messages up to there are finished. A backlogged one has stopped
-    /// there, if the sender is in another part.
+    /// Finishes the messages whose bytes all lie below `acked`, which was acknowledged at `now`. If the
+    /// sender is in another part, a backlogged message ends at `acked`.
     pub fn finish(&mut self, acked: u64, now: Instant) {
         if self.end == u64::MAX {
             self.stop(acked);
@@ -335,14 +337,14 @@ impl Messages {
         }
     }
 
-    /// Everything below `received` is with the receiver from `now` on.
+    /// Notes that the receiver has all bytes below `received` from `now` on.
     #[inline(never)] // keeps the path of packets within a message short
     pub fn receive(&mut self, received: u64, now: Instant) {
         let whole = self.iter_mut().take_while(|message| message.end <= received);
         whole.for_each(|message| message.received = message.received.or(Some(now)));
     }
 
-    /// Takes the oldest, if it had finished by `until`.
+    /// Takes the oldest message if it finished by `until`.
     pub fn take_finished(&mut self, until: Instant) -> Option<Message> {
         self.oldest.filter(|oldest| oldest.finish.is_some_and(|finish| finish <= until))?;
         self.finished -= 1;

@@ -1,10 +1,11 @@
 //! Telemetry of packets for laws that read the path, and samples of round-trip time, delays and delivery rate
 //! (draft-ietf-ccwg-bbr §4.1).
 //!
-//! A packet's telemetry holds the draft's per-packet state, and its ACK returns it, so the sender looks nothing up.
-//! A delayed ACK returns the telemetry of the last packet that it acknowledges.
+//! A packet's telemetry holds the draft's per-packet state. The ACK returns the telemetry, so the sender
+//! stores no list of packets. A delayed ACK returns the telemetry of the last packet that it acknowledges.
 //!
-//! Deviation: a packet that waits in the queue of its host counts as in flight (the draft's C.pending_transmissions).
+//! Deviation: a packet that waits in the queue of its host counts as in flight (the draft's
+//! C.pending_transmissions).
 
 use crate::packet::{Extension, Telemetry};
 use shortflow_cc::PathSample;
@@ -18,7 +19,7 @@ pub struct RateSampler {
     delivered_at: Instant,
     /// C.first_send_time.
     first_sent: Instant,
-    /// C.app_limited: value of `delivered` at the last packet that left before data ran out.
+    /// C.app_limited: packets are marked as application-limited until `delivered` exceeds this value.
     app_limited: Option<u64>,
     min_rtt: Span,
     last_rtt: Span,
@@ -43,12 +44,14 @@ impl RateSampler {
         self.last_rtt
     }
 
-    /// Data has run out before the window, with `in_flight` bytes in flight (MarkConnectionAppLimited).
+    /// Notes that data ran out before the window, with `in_flight` bytes in flight
+    /// (MarkConnectionAppLimited).
     pub fn note_app_limited(&mut self, in_flight: u64) {
         self.app_limited = Some(self.delivered + in_flight);
     }
 
-    /// Telemetry of a packet that leaves now; with nothing else in flight a new rate sample begins.
+    /// Telemetry of a packet that leaves now. If no other data is in flight (`is_alone`), a new rate sample
+    /// begins.
     pub fn on_sent(&mut self, now: Instant, is_alone: bool) -> Box<Extension> {
         if is_alone {
             (self.first_sent, self.delivered_at) = (now, now);
@@ -60,7 +63,8 @@ impl RateSampler {
         Box::new(Extension { telemetry: Some(telemetry), ..Extension::default() })
     }
 
-    /// The ACK of a packet with this telemetry, when `delivered` bytes are known to be.
+    /// Path sample from the ACK of a packet with this telemetry, when `delivered` bytes are known to have
+    /// arrived.
     pub fn sample(&mut self, now: Instant, telemetry: Telemetry, delivered: u64) -> PathSample {
         let newly_delivered = Bytes::new(delivered.saturating_sub(self.delivered));
         if newly_delivered > Bytes::ZERO {
@@ -100,8 +104,9 @@ mod tests {
         Instant::ZERO + Span::from_micros(us)
     }
 
-    /// Ten packets of 1500 bytes, 12 µs apart, whose ACKs come 100 µs later, 24 µs apart: 1 Gbit/s sent, half of it
-    /// delivered. The last ACK comes at 316 µs; the packet left when nothing was delivered, and sampling began at 0.
+    /// Ten packets of 1500 bytes leave 12 µs apart, at 1 Gbit/s. Their ACKs arrive from 100 µs on, 24 µs
+    /// apart, at half this rate. The last ACK arrives at 316 µs; its packet left before any delivery, so its
+    /// sample starts at 0.
     #[test]
     fn the_slower_of_sending_and_delivery_is_the_rate() {
         let mut meter = RateSampler::default();
@@ -121,7 +126,8 @@ mod tests {
         );
     }
 
-    /// Over less than the smallest round-trip time, or of an ACK that delivers nothing, a rate says nothing.
+    /// No rate results from an interval below the smallest round-trip time, or from an ACK that delivers no
+    /// new bytes.
     #[test]
     fn what_a_sample_cannot_tell_is_said() {
         let mut meter = RateSampler::default();
@@ -134,8 +140,8 @@ mod tests {
         assert!(meter.sample(at(310), first, 4500).rate.is_some());
     }
 
-    /// Data ran out with 1500 bytes in flight: packets are marked until more than those are delivered. That holds of
-    /// the first packet too, with nothing in flight.
+    /// Data ran out with 1500 bytes in flight: packets are marked as application-limited until more bytes are
+    /// delivered. This also holds for the first packet, with nothing in flight.
     #[test]
     fn what_is_sent_after_data_ran_out_is_marked() {
         let mut meter = RateSampler::default();

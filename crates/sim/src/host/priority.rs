@@ -1,21 +1,22 @@
-//! The priority that a sender gives each data packet, for queues that reorder: lower leaves sooner.
-//! ACKs and connection requests have the best one, 0.
+//! Packet priority that a sender sets for switches with priority queues. A lower number leaves sooner. ACKs
+//! and connection requests have priority 0, the highest.
 //!
-//! | rule | number in the packet | scheduling that it asks for |
+//! | rule | number in the packet | resulting order |
 //! |---|---|---|
 //! | size | bytes of the message | shortest job first (pECN §4.2) |
-//! | size-dscp, size-class | the size as a DSCP of 64 levels and as one of eight classes, see [`dscp`] | the same, as far as switches that are bought tell packets apart |
-//! | remaining | its bytes not yet acknowledged | shortest remaining time first (pFabric §4.1) |
-//! | sent | its bytes sent before | least attained service first |
-//! | deadline | when it should be complete, in picoseconds | earliest deadline first (pECN §4.2) |
-//! | levels | thresholds that the bytes sent before have reached | PIAS §3.1 |
+//! | size-dscp, size-class | the size as a DSCP of 64 levels and as one of eight classes, see [`dscp`] | shortest job first, within the resolution of commercial switches |
+//! | remaining | bytes of the message not yet acknowledged | shortest remaining time first (pFabric §4.1) |
+//! | sent | bytes of the message already sent | least attained service first |
+//! | deadline | deadline of the message, in picoseconds | earliest deadline first (pECN §4.2) |
+//! | levels | number of thresholds that the sent bytes have reached | PIAS §3.1 |
 //!
 //! Choices:
-//! - The smallest number for data is 1 with size, remaining and deadline, so ACKs go first.
-//! - Backlogged flows are last by size and remaining bytes, flows without a deadline by deadline.
+//! - With size, remaining and deadline, data has at least number 1, so ACKs precede data.
+//! - Backlogged flows come last by size and by remaining bytes. Flows without a deadline come last by
+//!   deadline.
 //! - A retransmitted segment gets the present priority, not its first one.
-//! - PIAS computes its thresholds from the distribution of flow sizes. Decades are the default here;
-//!   set them for a workload with `priority.thresholds`.
+//! - PIAS computes its thresholds from the distribution of flow sizes. Here the defaults are decades;
+//!   `priority.thresholds` sets them for a workload.
 
 use super::message::Message;
 use crate::config::keys;
@@ -25,19 +26,19 @@ use shortflow_units::{Bytes, Instant};
 words! {
     /// Source of a packet's priority.
     pub enum By {
-        /// Nothing: all packets are alike.
+        /// No priority: all packets are equal.
         None = "none",
         /// The size of the message.
         Size = "size",
-        /// The size as the DSCP carries it.
+        /// The size of the message as a DSCP of 64 levels.
         SizeDscp = "size-dscp",
-        /// The size as one of eight classes.
+        /// The size of the message as one of eight classes.
         SizeClass = "size-class",
         /// Bytes of the message not yet acknowledged.
         Remaining = "remaining",
         /// Bytes of the message already sent.
         Sent = "sent",
-        /// Its deadline.
+        /// The deadline of the message.
         Deadline = "deadline",
         /// Number of thresholds that the sent bytes have reached.
         Levels = "levels",
@@ -55,8 +56,8 @@ keys! {
     }
 }
 
-/// A size as a DSCP carries it: four levels per doubling from 1 KiB to 64 MiB, and at least 1. Its eighth is the
-/// class, which changes at 4, 16, 64 and 256 KiB, 1, 4 and 16 MiB.
+/// A size as a DSCP of at least 1, with four levels per doubling from 1 KiB to 64 MiB. The DSCP divided by 8
+/// is the class, which changes at 4, 16, 64 and 256 KiB, and at 1, 4 and 16 MiB.
 pub fn dscp(size: Bytes) -> u64 {
     let Some(doublings) = size.get().checked_ilog2().filter(|bits| *bits >= 10) else { return 1 };
     let quarter = size.get() >> (doublings - 2) & 3;
@@ -64,13 +65,13 @@ pub fn dscp(size: Bytes) -> u64 {
 }
 
 impl PriorityRule {
-    /// True if all packets are alike.
+    /// True if packets have no priority.
     #[inline]
     pub fn is_none(&self) -> bool {
         self.by == By::None
     }
 
-    /// The priority of a segment of `message` when `snd_una` is the first unacknowledged byte and `snd_max` one
+    /// Priority of a segment of `message`. `snd_una` is the first unacknowledged byte, and `snd_max` is one
     /// past the highest byte sent before.
     pub fn of(&self, message: &Message, snd_una: u64, snd_max: u64) -> u64 {
         let sent = snd_max.clamp(message.start, message.end) - message.start;
@@ -105,8 +106,8 @@ mod tests {
         read_toml(&format!("by = '{by}'"), |reader| PriorityRule::read(&reader)).unwrap()
     }
 
-    /// The second message of a connection: bytes 50,000 to 250,000, of which 30,000 are acknowledged
-    /// and 120,000 sent.
+    /// The second message of a connection: bytes 50,000 to 250,000, of which 30,000 are acknowledged and
+    /// 120,000 are sent.
     #[test]
     fn each_rule_on_one_message() {
         let message = message(50_000, 250_000, Some(7));
@@ -116,7 +117,7 @@ mod tests {
         assert_eq!(["size-dscp", "size-class"].map(priority), [30, 3]);
     }
 
-    /// 1 KiB is where levels begin, 64 MiB where they end; a class is two doublings.
+    /// Levels begin at 1 KiB and end at 64 MiB. A class spans two doublings.
     #[test]
     fn sizes_in_a_dscp() {
         let levels = [0, 1_024, 1_280, 2_048, 4_095, 4_096, 98_000, 1 << 20, 1 << 26, u64::MAX];

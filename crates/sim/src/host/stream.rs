@@ -1,4 +1,4 @@
-//! [`SendStream`]: the part of a sender that all protocols share.
+//! [`SendStream`]: the part of a sender that all transports share.
 
 use super::identity::{EndpointContext, EndpointId};
 use super::message::Messages;
@@ -8,17 +8,17 @@ use crate::specs::TcpSpec;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Transport, Window};
 use shortflow_units::{Bytes, Span};
 
-/// The stream of bytes that a sender sends, with its window law. Bytes below `snd_una` are acknowledged, and `snd_nxt` is
-/// sent next, as in RFC 9293.
+/// The byte stream of a sender, with its congestion window and law. Variables have the names of RFC 9293:
+/// bytes below `snd_una` are acknowledged, and byte `snd_nxt` is the next to send.
 #[derive(Debug)]
 pub struct SendStream {
     /// Sender and connection.
     pub identity: EndpointId,
     /// Congestion window and slow-start threshold.
     pub window: Window,
-    /// The law that sets them.
+    /// The law that sets the window.
     pub law: Transport,
-    /// Messages that are not acknowledged whole.
+    /// Messages that are not fully acknowledged.
     pub messages: Messages,
     /// First byte that is not acknowledged.
     pub snd_una: u64,
@@ -26,7 +26,7 @@ pub struct SendStream {
     pub snd_nxt: u64,
     /// One past the highest byte ever sent.
     pub snd_max: u64,
-    /// Rule for the priority of its packets.
+    /// Rule for the priority of packets.
     pub priority: PriorityRule,
 }
 
@@ -37,13 +37,13 @@ impl SendStream {
         SendStream { identity, window, law, messages, snd_una: 0, snd_nxt: 0, snd_max: 0, priority }
     }
 
-    /// The law's view of the oldest message, when the smoothed round trip is `srtt`.
+    /// The law's view of the oldest message, if the smoothed round-trip time is `srtt`.
     #[inline]
     pub fn view(&self, srtt: Span, EndpointContext { now, tcp }: EndpointContext<'_>) -> FlowView {
         self.messages.view((now, srtt, tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
     }
 
-    /// An ACK of `acked` bytes, for a law without TCP's phases.
+    /// Sample of an ACK of `acked` bytes, for a law without TCP's phases.
     pub fn sample(&self, flow: FlowView, acked: u64) -> AckSample {
         let (snd_una, snd_nxt) = (self.snd_una, self.snd_nxt);
         AckSample { snd_una, snd_nxt, ..AckSample::of(flow, Bytes::new(acked)) }
@@ -61,7 +61,7 @@ impl SendStream {
     }
 
     /// A data packet with bytes `start..end`, not ECN-capable and without priority.
-    #[inline(always)] // the path of every packet
+    #[inline(always)] // every packet passes here
     pub fn packet(&self, start: u64, end: u64, tcp: &TcpSpec) -> Packet {
         let payload = Bytes::new(end - start);
         let wire = tcp.frame(payload).get() as u16;
@@ -69,7 +69,8 @@ impl SendStream {
         Packet { kind: PacketType::Data, payload, wire, ..self.identity.control(start, tcp) }
     }
 
-    /// The packet from byte `start`, `again` or for the first time, waits so long at its host.
+    /// Counts a packet that starts at byte `start` and waits at its host for `waits`. `again` is true for a
+    /// retransmission.
     #[inline]
     pub fn count_sent(&mut self, start: u64, again: bool, waits: Span) {
         if let Some(message) = self.messages.of_mut(start) {
@@ -78,7 +79,7 @@ impl SendStream {
         }
     }
 
-    /// The oldest message has timed out.
+    /// Counts a timeout of the oldest message.
     pub fn count_timeout(&mut self) {
         if let Some(message) = self.messages.first_mut() {
             message.timeouts += 1;

@@ -1,23 +1,23 @@
-//! Timers that are re-armed lazily: moving a deadline back costs nothing.
+//! Lazy timers: moving a deadline to a later time costs no event.
 
 use super::Outbox;
 use shortflow_units::Instant;
 
-/// A deadline, and the one live event that wakes for it. Moving the deadline back costs nothing: the event finds out
-/// when it comes.
+/// A deadline, and at most one live event for it. When the deadline moves to a later time, the event stays.
+/// On its expiry, the timer is armed again.
 #[derive(Debug, Clone, Copy)]
 pub struct LazyTimer {
     /// Deadline, if armed.
     pub deadline: Option<Instant>,
-    /// Time of the live event; never without one.
+    /// Time of the live event; [`Instant::MAX`] if there is none.
     event: Instant,
 }
 
 impl LazyTimer {
-    /// Nothing is due.
+    /// A timer without a deadline.
     pub const IDLE: LazyTimer = LazyTimer { deadline: None, event: Instant::MAX };
 
-    /// Time of an event to schedule, so that none comes after the deadline.
+    /// Time of an event to schedule, if no live event comes by the deadline.
     #[inline]
     pub fn arm(&mut self) -> Option<Instant> {
         let deadline = self.deadline.filter(|deadline| *deadline < self.event)?;
@@ -25,15 +25,16 @@ impl LazyTimer {
         Some(deadline)
     }
 
-    /// Has the end called in time, as its timer of this number.
+    /// Schedules an event as timer number `timer` of the endpoint, if one is needed.
     pub fn set(&mut self, timer: u8, out: &mut impl Outbox) {
         if let Some(at) = self.arm() {
             out.set_timer(timer, at);
         }
     }
 
-    /// Handles an event of this timer, or of one of an earlier connection in its slot, which is none of its own. Returns `true` if the deadline has come: not if it was moved back, or if
-    /// an earlier event replaced this one.
+    /// Handles an event of this timer. Returns `true` if the deadline has come. Returns `false` if the
+    /// deadline has moved to a later time, if an earlier event has replaced this event, or if the event is
+    /// left from an earlier connection in the same slot.
     pub fn expired(&mut self, now: Instant) -> bool {
         if self.event == now {
             self.event = Instant::MAX;
