@@ -1,32 +1,34 @@
-//! The link that limits a flow, and links that limit it beside that one.
+//! The link that limits a flow, and other links that limit the same flow.
 //!
-//! Each link is judged as if it were the only slow one: it serves the flows that cross it first come, first served, at its
-//! rate. The mean wait there, and endless flows that share the link, tell how much the link slows its flows down.
+//! Each link is judged as if it were the only slow link: it serves its flows in order of arrival, at its
+//! rate. The mean wait, and the backlogged flows that share the link, show how much the link delays its
+//! flows.
 
 use crate::scenario::Scenario;
 use crate::traffic::FlowArrival;
 use shortflow_units::{Bytes, PortId, Rate, Span};
 
-/// The last link limits a flow, unless the flow stays there for less than this share of its longest stay at a link.
+/// Ratio of two stays or waits above which they are similar. The last link limits a flow unless the flow's
+/// stay there is below this share of its longest stay at any link.
 const CLEARLY: f64 = 0.5;
-/// A mean wait below this share of the service time at the limiting link does not count.
+/// A mean wait below this share of the service time at the limiting link is ignored.
 const NEGLIGIBLE: f64 = 0.1;
-/// Share of bytes, of flows with several limiting links, up to which one link per flow is a fair model.
+/// Share of bytes, in flows with several limiting links, up to which a model with one link per flow is fair.
 const FEW: f64 = 0.1;
 
-/// A flow at a link that all of its packets cross.
+/// A flow at a link that all its packets cross.
 pub(super) struct Crossing {
     /// The port.
     pub port: PortId,
     /// Rate of the link.
     pub rate: Rate,
-    /// Service time of the flow alone; of an endless flow, that of a full segment.
+    /// Service time of the flow alone; for a backlogged flow, of a full segment.
     pub work: Span,
-    /// The link connects two switches.
+    /// True if the link connects two switches.
     pub is_inner: bool,
 }
 
-/// A link as the only slow one; times in picoseconds.
+/// A link as the only slow link. Times are in picoseconds.
 #[derive(Debug, Clone, Copy, Default)]
 struct Link {
     idle_from: f64,
@@ -42,7 +44,7 @@ impl Link {
         self.served / self.flows.max(1.0)
     }
 
-    /// Mean wait, behind finite flows and beside endless ones.
+    /// Mean wait behind finite flows and beside backlogged flows.
     fn wait(&self) -> f64 {
         self.waited / self.flows.max(1.0) + self.backlogged * self.service()
     }
@@ -53,12 +55,12 @@ impl Link {
     }
 }
 
-/// Every port of a network as the only slow one.
+/// Each port of a network as the only slow link.
 #[derive(Debug)]
 pub(super) struct Links(Vec<Link>);
 
 impl Links {
-    /// No flow yet.
+    /// Links without flows.
     pub(super) fn new(scenario: &Scenario) -> Links {
         Links(vec![Link::default(); 2 * scenario.graph.links.len()])
     }
@@ -81,7 +83,7 @@ impl Links {
         }
     }
 
-    /// Position of the link that limits a flow: the last, unless the flow stays clearly longer at another.
+    /// Index of the link that limits a flow: the last link, unless the flow stays clearly longer at another.
     pub(super) fn limiting(&self, crossings: &[Crossing]) -> Option<usize> {
         let stay = |place: &usize| self.0[crossings[*place].port.index()].stay();
         let last = crossings.len().checked_sub(1)?;
@@ -96,9 +98,10 @@ impl Links {
     }
 }
 
-/// A link between switches that makes many of the bytes of these flows wait beside the link that serves them; none if one link
-/// limits each flow. Endless flows share the bytes that their link carries until arrivals end. A link whose flows all continue
-/// to one link that is no faster never makes them wait longer.
+/// Finds a second limiting link: a link between switches at which many bytes of these flows wait in addition
+/// to the link that serves them. Returns the serving link and this link, or `None` if one link limits each
+/// flow. Backlogged flows count with the bytes that they get of their link until arrivals end. A link whose
+/// flows all continue to the same link, no faster than itself, does not count, because it adds no wait.
 pub(super) fn second(
     scenario: &Scenario,
     arrivals: &[FlowArrival],

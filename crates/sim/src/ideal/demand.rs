@@ -1,4 +1,4 @@
-//! The flows of a scenario as work for the links that limit them.
+//! Flows of a scenario as work for the links that limit them.
 
 use super::Job;
 use super::bottleneck::{Crossing, Links};
@@ -15,15 +15,15 @@ use std::collections::BinaryHeap;
 
 /// A flow at the link that serves it.
 pub(super) struct Demand {
-    /// Row in the table of flows.
+    /// Row in the flow table.
     pub row: usize,
     /// Work for the link.
     pub job: Job,
-    /// The flow never ends.
+    /// True for a backlogged flow.
     pub backlogged: bool,
-    /// It is stopped then.
+    /// Time at which a backlogged flow stops.
     pub stop: Option<Instant>,
-    /// From the end of service to the completion of the flow.
+    /// Time from the end of service to the completion of the flow.
     pub latency: Span,
     /// Rate of the link.
     pub rate: Rate,
@@ -44,7 +44,8 @@ impl<'a> Paths<'a> {
         Ok(Paths { scenario, routes: Routes::new(graph)?, chooser })
     }
 
-    /// The links that all packets of the flow of row `row` cross, in order. Links among which the packets choose are one.
+    /// The links that all packets of the flow in row `row` cross, in order. Parallel links among which
+    /// packets choose count as one link.
     pub(super) fn crossings(&self, arrival: &FlowArrival, row: usize) -> Vec<Crossing> {
         let tcp = &self.scenario.tcp;
         let size = if arrival.size == Bytes::MAX { tcp.mss } else { arrival.size };
@@ -57,8 +58,8 @@ impl<'a> Paths<'a> {
         self.stages(arrival.source, arrival.destination, row).into_iter().map(crossing).collect()
     }
 
-    /// The demand of the flow of row `row`, the link that it goes to, and its ideal completion time.
-    /// `None` for a flow from a host to itself, which crosses no link.
+    /// Limiting link, demand and ideal completion time of the flow in row `row`. `None` for a flow from a
+    /// host to itself, which crosses no link.
     pub(super) fn demand(
         &self,
         arrival: &FlowArrival,
@@ -91,7 +92,7 @@ impl<'a> Paths<'a> {
         })
     }
 
-    /// The stages of the way of a flow, which chooses among equal paths as if it had a connection of its own.
+    /// Stages of a flow's path. The flow chooses among equal paths as if it had its own connection.
     fn stages(&self, source: HostId, to: HostId, row: usize) -> Vec<Stage> {
         let links = &self.scenario.graph.links;
         let link = |port: PortId| (links[port.index() / 2].rate, links[port.index() / 2].delay);
@@ -100,8 +101,8 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// All flows of a run up to the end of its drain, in the order in which a simulation of packets starts them: by time, then by
-/// source.
+/// All flows up to the end of the drain, in the order in which a packet simulation starts them: by time, then
+/// by traffic entry.
 pub(super) fn arrivals(
     scenario: &Scenario,
     seeds: Seeds,

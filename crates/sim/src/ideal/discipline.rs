@@ -1,4 +1,4 @@
-//! [`Discipline`]: in which order a link serves its jobs, as fluid.
+//! [`Discipline`]: order in which a fluid link serves its jobs.
 
 use shortflow_units::{Instant, Span};
 
@@ -13,15 +13,15 @@ pub struct Job {
     pub deadline: Instant,
 }
 
-/// Jobs that are done: their index and when.
+/// Finished jobs: index and finish time.
 pub(super) type Finished = Vec<(u32, Instant)>;
 
-/// Serves finite jobs as fluid.
+/// Serves finite jobs as a fluid.
 pub(super) trait Discipline {
-    /// Takes a job at the instant up to which it has been advanced.
+    /// Adds a job, which arrives at the time of the last advance.
     fn add(&mut self, index: u32, job: &Job);
-    /// Serves until `until` beside `backlogged` flows without end; returns the service, in
-    /// picoseconds, that all of those get together.
+    /// Serves until `until`, in the presence of `backlogged` endless flows. Returns the total service of
+    /// these flows in picoseconds.
     fn advance(&mut self, until: Instant, backlogged: u32, finished: &mut Finished) -> f64;
 }
 

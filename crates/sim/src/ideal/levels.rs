@@ -1,25 +1,25 @@
-//! Least attained service (foreground–background). Jobs with equal attained service form a level;
-//! only the lowest level is served, its jobs equally, until it catches up with the next one and the
-//! two become one. A level is a heap by work, and merging pours the smaller heap into the larger one,
-//! so that a job is moved O(log n) times.
+//! Least attained service (foreground–background). Jobs with equal attained service form a level. The link
+//! serves only the lowest level, all its jobs equally, until it reaches the next level and the two merge. A
+//! level is a heap ordered by work. A merge pours the smaller heap into the larger, so that a job moves O(log
+//! n) times.
 
 use super::discipline::{Discipline, Finished, Job, instant};
 use shortflow_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Serves the jobs that have had the least service.
+/// Serves the jobs with the least attained service.
 #[derive(Default)]
 pub(super) struct LasDiscipline {
     now: f64,
-    /// By falling attained service.
+    /// Levels in order of falling attained service.
     levels: Vec<Level>,
 }
 
 #[derive(Default)]
 struct Level {
     attained: f64,
-    /// Work in picoseconds, and index.
+    /// Work in picoseconds, and index of each job.
     jobs: BinaryHeap<Reverse<(u64, u32)>>,
 }
 

@@ -1,17 +1,18 @@
-//! Ideal schedulers: the flows of a scenario if the link that limits each flow were a fluid server
-//! that follows a policy at once and without error. Nothing is lost, queued in packets, probed or
-//! acknowledged late, so their completion times are a yardstick for real transports.
+//! Ideal schedulers: the link that limits each flow is a fluid server that follows a policy at once and
+//! without error. There are no losses, packet queues, probes or late ACKs, so the completion times are a
+//! yardstick for real transports.
 //!
-//! The model. A flow is served by one link only, the one that limits it (`bottleneck.rs`): the last of its path when many
-//! send to one; every other link is infinitely fast. Its demand is its bytes on that link, the header
-//! of each segment included. It completes a fixed latency after its last byte is served: the
-//! completion time of [`ideal_fct`](crate::theory::fct::ideal_fct) less the time it takes to serialise
-//! the demand at that link, so that a flow that is alone has exactly that completion time.
+//! **Model.** One link serves a flow, the link that limits it (`bottleneck.rs`): the last link of its path if
+//! many hosts send to one. All other links are infinitely fast. The demand of a flow is its bytes on that
+//! link, including the header of each segment. The flow completes a fixed latency after the service of its
+//! last byte. The latency is the completion time of [`ideal_fct`](crate::theory::fct::ideal_fct) minus the
+//! serialisation time of the demand at that link. A flow that is alone therefore has exactly its ideal
+//! completion time.
 //!
-//! Backlogged flows share the link equally with all others under PS; under every other policy they
-//! share the time that finite flows leave idle. A finite flow counts as acknowledged at its finish,
-//! backlogged flows are followed until the end of the measured time. Arrivals of the drain compete with measured
-//! flows, as in a simulation of packets.
+//! Under PS, backlogged flows share the link equally with all other flows. Under the other policies they
+//! share the time that finite flows leave idle. The bytes of a finite flow count as acknowledged when it
+//! finishes. Backlogged flows are followed until the end of the measured time. Flows of the drain compete
+//! with measured flows, as in a packet simulation.
 
 mod bottleneck;
 mod demand;
@@ -39,9 +40,9 @@ use server::Server;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::collections::BTreeMap;
 
-/// Flows between two looks at the observer.
+/// Number of flows between two calls of the observer.
 const TICK: usize = 8192;
-/// Flows that decide which links limit them.
+/// Largest number of flows that are examined for several limiting links.
 const JUDGED: usize = 200_000;
 /// Flows of the drain between two checks for open measured flows.
 const LOOK: usize = 256;
@@ -49,7 +50,7 @@ const LOOK: usize = 256;
 /// A service policy.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
-    /// Name that users type.
+    /// Name in scenarios and on the command line.
     pub name: &'static str,
     /// One-line summary.
     pub summary: &'static str,
@@ -57,7 +58,7 @@ pub struct Policy {
     discipline: fn() -> Box<dyn Discipline>,
 }
 
-/// The one list of policies, in the order of the documentation.
+/// Registry of policies, in the order of the documentation.
 const POLICIES: &[Policy] = &[
     Policy {
         name: "ideal-srpt",
@@ -97,13 +98,13 @@ const POLICIES: &[Policy] = &[
     },
 ];
 
-/// Every policy.
+/// All policies.
 pub fn policies() -> &'static [Policy] {
     POLICIES
 }
 
-/// The policies that tell something about `scenario`, those by deadline only if there are deadlines; or the reason for
-/// none: flows that wait for others, or several links that limit the same flows.
+/// Policies that are meaningful for `scenario`. Policies by deadline require deadlines. An error says why no
+/// policy is meaningful: flows wait for other flows, or several links limit the same flows.
 pub fn policies_for(scenario: &Scenario) -> Result<Vec<Policy>, String> {
     let seeds = Seeds::new(0);
     let arrivals = arrivals(scenario, seeds).map_err(|error| error.to_string())?;
@@ -124,13 +125,13 @@ pub fn policies_for(scenario: &Scenario) -> Result<Vec<Policy>, String> {
 }
 
 impl Policy {
-    /// The policy called `name`.
+    /// The policy with this name.
     pub fn named(name: &str) -> Option<Policy> {
         POLICIES.iter().find(|policy| policy.name == name).copied()
     }
 }
 
-/// Finish of each of `jobs`, given in the order of arrival, on a link of its own under `policy`.
+/// Finish times of `jobs`, which are in order of arrival, on a link of their own under `policy`.
 pub fn finishes(policy: Policy, jobs: &[Job]) -> Vec<Instant> {
     let (mut discipline, mut finished) = ((policy.discipline)(), Vec::new());
     for (index, job) in (0..).zip(jobs) {
@@ -143,8 +144,8 @@ pub fn finishes(policy: Policy, jobs: &[Job]) -> Vec<Instant> {
     finishes
 }
 
-/// Serves the flows of `scenario` and `seed`, equal for every scheme, under `policy`. Flows arrive in the drain too, until
-/// the measured flows are done. The outcome has no ports and no samples.
+/// Serves the flows of `scenario` and `seed`, which are the same for all schemes, under `policy`. Flows also
+/// arrive during the drain, until the measured flows are finished. The outcome has no ports and no samples.
 pub fn run(
     scenario: &Scenario,
     policy: Policy,
@@ -203,7 +204,7 @@ pub fn run(
     Ok(ledger.outcome(flows, drain, scenario.measure.drain_flows))
 }
 
-/// The measured flows at every link.
+/// Load of the measured flows on every link.
 fn bottlenecks(
     scenario: &Scenario,
     seeds: Seeds,
@@ -221,12 +222,12 @@ fn bottlenecks(
     Ok(links)
 }
 
-/// After `flows` flows; none of them is waited for.
+/// Progress after `flows` flows, without open flows.
 fn standing(now: Instant, flows: usize) -> RunProgress {
     RunProgress { now, open: 0, flows: flows as u64, last: Instant::ZERO }
 }
 
-/// Writes service into rows, in the measured time.
+/// Writes the service in the measured time into flow rows.
 struct Ledger<'a> {
     tcp: &'a TcpSpec,
     warm_up_end: Instant,
@@ -241,8 +242,8 @@ impl Ledger<'_> {
         Ledger { tcp: &scenario.tcp, warm_up_end, measure_end, limit: measure_end + scenario.drain }
     }
 
-    /// Serves the measured flows of a link until the measured time is over, and writes the bytes of backlogged flows into
-    /// their rows.
+    /// Serves the measured flows of a link until the end of the measured time, and writes the bytes of
+    /// backlogged flows into their rows.
     fn serve(&self, discipline: Box<dyn Discipline>, demands: Vec<Demand>, flows: &mut [FlowRow]) -> Server {
         let mut server = Server::new(discipline);
         let mut demands = demands.into_iter().peekable();
@@ -260,7 +261,7 @@ impl Ledger<'_> {
         server
     }
 
-    /// Serves the rest, and writes into rows when each flow was done.
+    /// Serves all remaining work, and writes finish times into rows.
     fn finish(&self, server: &mut Server, flows: &mut [FlowRow]) {
         server.advance(Instant::MAX);
         for (demand, served) in server.finished() {
@@ -276,7 +277,7 @@ impl Ledger<'_> {
         }
     }
 
-    /// The payload that `ps` picoseconds of service carry in full segments.
+    /// Payload, in full segments, of `ps` picoseconds of service.
     fn payload(&self, rate: Rate, ps: f64) -> Bytes {
         let wire = u128::from(rate.bytes_in(Span::from_ps(ps.round() as u64)).get());
         let mss = self.tcp.mss;
@@ -284,7 +285,7 @@ impl Ledger<'_> {
         Bytes::new((wire * mss / takes) as u64)
     }
 
-    /// The end of a run whose rows of flows that count are these.
+    /// End of a run with these rows of measured flows.
     fn end(&self, flows: &[FlowRow]) -> Instant {
         let is_done = |row: &FlowRow| row.finish.is_some() || row.size == Bytes::MAX;
         match flows.iter().all(is_done) {

@@ -1,6 +1,6 @@
-//! Policies that serve one flow at a time, the one of the lowest rank: SRPT, SJF, EDF, FIFO. A flow
-//! that arrives with a lower rank preempts; flows of equal rank are served in the order of arrival.
-//! All arithmetic is in whole picoseconds.
+//! Policies that serve one flow at a time, the flow of the lowest rank: SRPT, SJF, EDF, FIFO. An arriving
+//! flow of lower rank preempts. Flows of equal rank are served in order of arrival. All arithmetic is in
+//! whole picoseconds.
 
 use super::discipline::{Discipline, Finished, Job};
 use shortflow_units::{Instant, Span};
@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-/// The rank of a job with so much work left. It must not grow while the job is served.
+/// Rank of a job with this remaining work. The rank must not grow while the job is served.
 type Rank = fn(&Job, Span) -> u64;
 
 /// Serves the job of the lowest rank.

@@ -1,4 +1,4 @@
-//! A link at work under one discipline, and the flows that it serves.
+//! A link that works under one discipline, and its flows.
 
 use super::demand::Demand;
 use super::discipline::{Discipline, Finished};
@@ -6,30 +6,31 @@ use shortflow_units::Instant;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// A link at work.
+/// A link that works under one discipline.
 pub(super) struct Server {
     discipline: Box<dyn Discipline>,
     demands: Vec<Demand>,
-    /// The flows that are done, by their position among `demands`.
+    /// Finished flows, by their index in `demands`.
     finished: Finished,
-    /// Backlogged flows that are not stopped.
+    /// Number of backlogged flows that have not stopped.
     sharers: u32,
-    /// Service that a backlogged flow would have had if it had been there from the first one on, in picoseconds.
+    /// Service in picoseconds that a backlogged flow would have received since the first backlogged flow
+    /// started.
     leftover: f64,
-    /// The leftover at the start and at the stop of each backlogged flow.
+    /// Value of `leftover` at the start and at the stop of each backlogged flow.
     backlogged: Vec<Range<f64>>,
-    /// The stops that are to come, and the number of each flow among them.
+    /// Future stops, each with the index in `backlogged`.
     stops: BTreeSet<(Instant, usize)>,
-    /// Number of leading flows that count.
+    /// Number of measured flows, which precede all other flows.
     counted: usize,
-    /// Measured finite flows that are not done.
+    /// Number of measured finite flows that are not finished.
     open: usize,
     /// Number of finished flows already examined.
     seen: usize,
 }
 
 impl Server {
-    /// An idle one.
+    /// An idle server.
     pub(super) fn new(discipline: Box<dyn Discipline>) -> Server {
         Server {
             discipline,
@@ -45,14 +46,14 @@ impl Server {
         }
     }
 
-    /// Takes a flow that counts, which arrives no earlier than the ones before.
+    /// Takes a measured flow. Flows must come in order of arrival.
     pub(super) fn take_counted(&mut self, demand: Demand) {
         self.counted += 1;
         self.open += usize::from(!demand.backlogged);
         self.take(demand);
     }
 
-    /// Takes a flow, which arrives no earlier than the ones before.
+    /// Takes a flow. Flows must come in order of arrival.
     pub(super) fn take(&mut self, demand: Demand) {
         self.stop_until(demand.job.arrives);
         self.serve(demand.job.arrives);
@@ -82,7 +83,7 @@ impl Server {
         }
     }
 
-    /// Serves until `until`. Returns the leftover then.
+    /// Serves until `until`. Returns the value of `leftover` then.
     pub(super) fn advance(&mut self, until: Instant) -> f64 {
         self.stop_until(until);
         self.serve(until);
@@ -92,7 +93,7 @@ impl Server {
         self.leftover
     }
 
-    /// Serves until `at`, if a flow that counts is not done; true if there is one then.
+    /// Serves until `at` if a measured flow is unfinished. Returns true if one is still unfinished then.
     pub(super) fn is_open_at(&mut self, at: Instant) -> bool {
         if self.open > 0 {
             self.advance(at);
@@ -100,12 +101,12 @@ impl Server {
         self.open > 0
     }
 
-    /// The flows that are done, and when the link was done with each.
+    /// Finished flows, and the time at which the link finished each.
     pub(super) fn finished(&self) -> impl Iterator<Item = (&Demand, Instant)> {
         self.finished.iter().map(|(index, at)| (&self.demands[*index as usize], *at))
     }
 
-    /// The flows that never end, and the leftover when each came and when it was stopped.
+    /// Backlogged flows, with the values of `leftover` at the start and stop of each.
     pub(super) fn backlogged(&self) -> impl Iterator<Item = (&Demand, &Range<f64>)> {
         self.demands.iter().filter(|demand| demand.backlogged).zip(&self.backlogged)
     }

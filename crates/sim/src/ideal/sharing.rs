@@ -1,5 +1,5 @@
-//! Processor sharing, by virtual time: a clock that runs at the service rate of one flow. A flow is
-//! done when the clock has advanced by its work, so that one heap orders all finishes for good.
+//! Processor sharing by virtual time: a clock that runs at the service rate of one flow. A flow finishes when
+//! the clock has advanced by its work, so one heap holds all finishes in their final order.
 
 use super::discipline::{Discipline, Finished, Job, instant};
 use shortflow_units::Instant;
@@ -10,9 +10,9 @@ use std::collections::BinaryHeap;
 #[derive(Default)]
 pub(super) struct Sharing {
     now: f64,
-    /// Picoseconds of service that a job present since the link was last free of jobs has had.
+    /// Service in picoseconds of a job that has been present since the link was last without jobs.
     clock: f64,
-    /// The clock at the finish of each job. Non-negative floats are ordered like their bits.
+    /// Value of the clock at each job's finish. Non-negative floats are ordered like their bits.
     jobs: BinaryHeap<Reverse<(u64, u32)>>,
 }
 

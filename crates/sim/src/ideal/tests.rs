@@ -1,4 +1,4 @@
-//! The policies themselves, on one link. `tests/ideal.rs` has whole scenarios.
+//! Policies on one link. `tests/ideal.rs` has whole scenarios.
 
 use super::*;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ fn named(name: &str) -> Policy {
     Policy::named(name).unwrap()
 }
 
-/// Completion minus arrival of each job.
+/// Finish time minus arrival time of each job.
 fn times(policy: Policy, jobs: &[Job]) -> Vec<Span> {
     finishes(policy, jobs).iter().zip(jobs).map(|(finish, job)| finish.since(job.arrives)).collect()
 }
@@ -22,9 +22,9 @@ fn sum(times: &[Span]) -> Span {
     times.iter().fold(Span::ZERO, |sum, time| sum + *time)
 }
 
-/// L2DCT, Fig. 1: C comes at 0 with size 4, A at 1 with size 1, B at 2 with size 2. Claims `l2dct/fig1-ps-afct`,
-/// `l2dct/fig1-srpt-afct`, `l2dct/fig1-las-afct` and `l2dct/fig1-las-between`, in half units for C, A, B: means of 14/3,
-/// 10/3 and 11/3 units.
+/// L2DCT, Fig. 1: C arrives at 0 with size 4, A at 1 with size 1, and B at 2 with size 2. For the claims
+/// `l2dct/fig1-ps-afct`, `l2dct/fig1-srpt-afct`, `l2dct/fig1-las-afct` and `l2dct/fig1-las-between`, in half
+/// units for C, A and B: means of 14/3, 10/3 and 11/3 units.
 #[test]
 fn l2dct_fig1() {
     let jobs = [job(0, 4 * UNIT), job(UNIT, UNIT), job(2 * UNIT, 2 * UNIT)];
@@ -54,7 +54,8 @@ fn edf_goes_by_deadline_and_fifo_by_arrival() {
     assert_eq!(finishes(named("ideal-fifo"), &jobs), [10, 20, 30, 40].map(Instant::from_ps));
 }
 
-/// pECN's reference bounds at N = 80, U[2, 50] KB at once, 1 Gbps: SJF 5.9, FIFO 8.4, PS 11.6 ms.
+/// Reference bounds of pECN for N = 80 simultaneous flows, U[2, 50] KB, at 1 Gbps: SJF 5.9, FIFO 8.4, PS 11.6
+/// ms.
 #[test]
 fn pecn_reference_bounds_at_80_senders() {
     let mut sizes = Seeds::new(1).stream("sizes", 0);
@@ -102,7 +103,7 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
     })
 }
 
-/// The ends of the busy periods of a server that never idles beside work.
+/// Ends of the busy periods of a server that never idles while there is work.
 fn busy_ends(jobs: &[Job]) -> Vec<Instant> {
     let mut ends = vec![Instant::ZERO];
     for job in jobs {
@@ -116,7 +117,7 @@ fn busy_ends(jobs: &[Job]) -> Vec<Instant> {
     ends
 }
 
-/// Under PS and LAS finishes are rounded to whole picoseconds.
+/// Rounding error of finish times in whole picoseconds, under PS and LAS.
 const ROUNDING: Span = Span::from_ps(2);
 
 proptest! {
