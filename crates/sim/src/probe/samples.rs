@@ -1,4 +1,4 @@
-//! [`Sample`], and [`Samples`]: all of a run, in eight bytes each.
+//! [`Sample`], and [`Samples`]: all samples of a run, with eight bytes per sample.
 
 use shortflow_units::{ClassId, FlowId, Instant, PortId};
 use std::ops::Range;
@@ -14,26 +14,27 @@ pub enum Subject {
     Cwnd(FlowId),
     /// Congestion estimate of a flow.
     Alpha(FlowId),
-    /// Acknowledged bits per second of a flow since the sample before.
+    /// Acknowledged bits per second of a flow since the previous sample.
     FlowThroughput(FlowId),
-    /// Acknowledged bits per second of a class since the sample before.
+    /// Acknowledged bits per second of a class since the previous sample.
     Throughput(ClassId),
     /// Bits per second at which the sender of a flow paces.
     Rate(FlowId),
 }
 
-/// One number at one time.
+/// One value at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
     /// Time.
     pub at: Instant,
-    /// Source of the value.
+    /// Sampled quantity.
     pub subject: Subject,
     /// Value.
     pub value: f64,
 }
 
-/// Samples in order of time. Most times have the subjects of the time before, so these are stored once.
+/// Samples in order of time. Most times have the same subjects as the time before, so each list of subjects is stored
+/// once.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Samples {
     times: Vec<Time>,
@@ -45,14 +46,14 @@ pub struct Samples {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Time {
     at: Instant,
-    /// Place of its first value.
+    /// Index of the first value.
     values: usize,
-    /// Place of its first subject. The others follow.
+    /// Index of the first subject; the other subjects follow.
     subjects: u32,
 }
 
 impl Samples {
-    /// Appends a sample that is no earlier than the last one.
+    /// Appends a sample, which must not be earlier than the last one.
     pub fn push(&mut self, Sample { at, subject, value }: Sample) {
         let last = self.times.last().copied().filter(|last| last.at == at);
         let time = last.unwrap_or_else(|| {
@@ -79,7 +80,7 @@ impl Samples {
         self.values.len()
     }
 
-    /// True without samples.
+    /// True if there are no samples.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -89,7 +90,7 @@ impl Samples {
         self.rows(0..self.len())
     }
 
-    /// Samples by their places.
+    /// Samples by row.
     pub fn rows(&self, rows: Range<usize>) -> impl Iterator<Item = Sample> {
         let mut next = self.times.partition_point(|time| time.values <= rows.start);
         rows.map(move |row| {
@@ -101,19 +102,20 @@ impl Samples {
         })
     }
 
-    /// Reserves memory for samples of one more time. Returns `false` if there is none.
+    /// Reserves memory for `rows` samples at one more time. Returns `false` if there is no memory.
     pub fn try_reserve(&mut self, rows: usize) -> bool {
         self.values.try_reserve(rows).is_ok()
             && self.subjects.try_reserve(rows).is_ok()
             && self.times.try_reserve(1).is_ok()
     }
 
-    /// Bytes held.
+    /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.times[..]) + size_of_val(&self.subjects[..]) + size_of_val(&self.values[..])
     }
 
-    /// Samples of all `parts` in order of time. `settle` gets those of one time, part by part.
+    /// Merges the samples of `parts` in order of time. `settle` gets the samples of each time, part by part, and may
+    /// change them.
     pub fn merged(parts: &[Samples], mut settle: impl FnMut(&mut Vec<Sample>)) -> Samples {
         let (mut merged, mut of_time) = (Samples::default(), Vec::new());
         let mut parts: Vec<_> = parts.iter().map(|part| part.iter().peekable()).collect();
@@ -144,7 +146,7 @@ mod tests {
         Sample { at: Instant::from_ps(at), subject, value }
     }
 
-    /// Flows start and stop, so that lists of subjects grow, shrink, differ at any place, and return.
+    /// Flows start and stop, so lists of subjects grow, shrink, differ at any place, and recur.
     #[test]
     fn samples_come_back_as_they_were_pushed() {
         let flow = |flow| Subject::Cwnd(FlowId(flow));
@@ -164,7 +166,8 @@ mod tests {
         assert_eq!(Samples::default().iter().count(), 0);
     }
 
-    /// Two quantities of a port, three of each of 40 flows and one of a class take eight bytes a sample, and 24 a time.
+    /// Two quantities of a port, three quantities of each of 40 flows, and one of a class: each sample takes eight
+    /// bytes, and each time 24 bytes.
     #[test]
     fn a_sample_takes_eight_bytes() {
         let port = PortId(0);

@@ -3,12 +3,12 @@
 use shortflow_units::{Bytes, Occupancy};
 use std::ops::{Add, Sub};
 
-/// Contents of a port: the packets waiting and the one in transmission.
+/// Contents of a port: the waiting packets and the packet in transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backlog {
-    /// Packets.
+    /// Number of packets.
     pub packets: u32,
-    /// Their bytes on the wire.
+    /// Bytes of the packets on the wire.
     pub bytes: Bytes,
 }
 
@@ -23,40 +23,40 @@ impl Backlog {
         Backlog { packets, bytes }
     }
 
-    /// Counts in a packet of so many bytes on the wire.
+    /// Adds a packet of `wire` bytes.
     #[inline]
     pub fn add(&mut self, wire: u16) {
         self.packets += 1;
         self.bytes += Bytes::new(wire.into());
     }
 
-    /// Counts out a packet of so many bytes on the wire.
+    /// Removes a packet of `wire` bytes.
     #[inline]
     pub fn remove(&mut self, wire: u16) {
         self.packets -= 1;
         self.bytes = self.bytes - Bytes::new(wire.into());
     }
 
-    /// Keeps the larger value of both in each field.
+    /// Raises each field to that of `other`, if the latter is larger.
     #[inline]
     pub fn rise(&mut self, other: Backlog) {
         self.packets = self.packets.max(other.packets);
         self.bytes = self.bytes.max(other.bytes);
     }
 
-    /// The same with one packet of `size` more.
+    /// The backlog with one more packet of `size`.
     #[inline]
     pub fn with(self, size: Bytes) -> Backlog {
         Backlog { packets: self.packets + 1, bytes: self.bytes.plus(size) }
     }
 
-    /// True if neither its packets nor its bytes are more than these.
+    /// True if neither packets nor bytes exceed `limits`.
     #[inline]
     pub fn is_within(&self, limits: Backlog) -> bool {
         self.packets <= limits.packets && self.bytes <= limits.bytes
     }
 
-    /// The smaller value of both in each field.
+    /// The smaller of the two values in each field.
     pub fn least(self, other: Backlog) -> Backlog {
         Backlog { packets: self.packets.min(other.packets), bytes: self.bytes.min(other.bytes) }
     }
@@ -75,7 +75,7 @@ impl Backlog {
 /// Room for an arriving packet.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
-    /// Backlog that it finds in the port.
+    /// Backlog that the packet finds in the port.
     pub found: Backlog,
     /// Limit of the port's backlog: its buffer, or its share of the switch's memory.
     pub limit: Occupancy,

@@ -1,9 +1,9 @@
-//! [`Fifo`]: packets that wait in order of arrival.
+//! [`Fifo`]: waiting packets in order of arrival.
 
 use super::{Backlog, QueuedPacket};
 use std::collections::VecDeque;
 
-/// Packets in order of arrival, and their total size.
+/// Waiting packets in order of arrival, with their backlog.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fifo {
     packets: VecDeque<QueuedPacket>,
@@ -11,12 +11,12 @@ pub(super) struct Fifo {
 }
 
 impl Fifo {
-    /// Waiting packets.
+    /// Backlog of the waiting packets.
     pub(super) fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// True when nothing waits.
+    /// True if no packet waits.
     pub(super) fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
@@ -26,20 +26,20 @@ impl Fifo {
         self.packets.front()
     }
 
-    /// Adds a packet.
+    /// Appends a packet.
     pub(super) fn push(&mut self, waiting: QueuedPacket) {
         self.backlog.add(waiting.wire);
         self.packets.push_back(waiting);
     }
 
-    /// Takes the packet that has waited longest.
+    /// Removes the packet that has waited longest.
     pub(super) fn pop(&mut self) -> Option<QueuedPacket> {
         let waiting = self.packets.pop_front()?;
         self.backlog.remove(waiting.wire);
         Some(waiting)
     }
 
-    /// Takes the packet that came last.
+    /// Removes the packet that came last.
     pub(super) fn pop_last(&mut self) -> Option<QueuedPacket> {
         let waiting = self.packets.pop_back()?;
         self.backlog.remove(waiting.wire);

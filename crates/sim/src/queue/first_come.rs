@@ -1,5 +1,5 @@
-//! [`FirstCome`]: a discipline in arrival order at a port that decides each departure when it comes, because it reports or judges
-//! the queue that a packet leaves behind, or may be paused. The order is that of the discipline.
+//! [`FirstCome`]: a discipline in arrival order at a port that decides each departure only at its time. Such a port
+//! reports or judges the queue that a packet leaves behind, or may be paused.
 
 use super::discipline::{QueueDiscipline, QueuedPacket, Scheduler, SchedulerEffects, Verdict};
 use super::fifo::Fifo;
@@ -7,7 +7,7 @@ use super::{Backlog, DropReason, MarkAt, Room};
 use crate::packet::Frame;
 use shortflow_units::{Instant, Occupancy};
 
-/// A discipline, and the packets that it has accepted.
+/// A discipline, and the packets that the discipline has accepted.
 #[derive(Debug, Clone)]
 pub struct FirstCome<D> {
     discipline: D,
@@ -16,12 +16,13 @@ pub struct FirstCome<D> {
 }
 
 impl<D: QueueDiscipline> FirstCome<D> {
-    /// An empty queue, whose discipline judges packets on arrival or at departure. The room is judged on arrival in any case.
+    /// An empty queue whose discipline judges packets at the time `mark`. A packet that does not fit is dropped on
+    /// arrival in both cases.
     pub fn new(discipline: D, mark: MarkAt) -> FirstCome<D> {
         FirstCome { discipline, mark, waiting: Fifo::default() }
     }
 
-    /// Judges a packet by the backlog in `room`. `None` if it is dropped.
+    /// Judges a packet by the backlog in `room`. Returns `None` if the packet is dropped.
     fn judge(
         &mut self,
         now: Instant,
@@ -82,7 +83,7 @@ mod tests {
     use super::super::{Queue, QueueConfig, Scheduled, step_ecn};
     use super::*;
 
-    /// `seq` of the marked of six packets that come together and leave together, where K is 3.
+    /// `seq` of the marked packets among six that arrive together and leave together, with K = 3.
     fn marks(mark: MarkAt) -> Vec<u64> {
         let queue = QueueConfig::StepEcn(step_ecn::Params { mark }).build(port("3pkt"));
         let Queue::Scheduled(queue) = queue.decided_at_departure() else { panic!("decided on arrival") };
@@ -93,7 +94,8 @@ mod tests {
         marked(&drain(&mut queue))
     }
 
-    /// On arrival the last two find more than three; at departure the first two leave more than three behind.
+    /// On arrival, the last two packets find more than three. At departure, the first two leave more than three
+    /// behind.
     #[test]
     fn the_last_are_marked_on_arrival_and_the_first_at_departure() {
         assert_eq!(marks(MarkAt::Arrival), [4, 5]);

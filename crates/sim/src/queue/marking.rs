@@ -1,4 +1,4 @@
-//! [`Marking`]: comparison with K in a port of several queues. [`MarkAt`]: when a port of one queue marks.
+//! [`Marking`]: marking by K in a port with several queues. [`MarkAt`]: when a port with one queue marks.
 
 use super::{Backlog, PortSetup, QueuedPacket};
 use shortflow_spec::words;
@@ -7,17 +7,17 @@ use shortflow_units::{Bytes, Instant, Occupancy, Rate, Span};
 words! {
     /// Quantity that is compared with K.
     pub enum Scope {
-        /// The backlog of the port, when a packet arrives.
+        /// The backlog of the port on arrival.
         Port = "port",
-        /// The packet's own queue, when it arrives.
+        /// The packet's own queue on arrival.
         Queue = "queue",
-        /// The sojourn time at departure, compared with the time that the port needs to send K.
+        /// The sojourn time at departure, compared with the time that the port needs to transmit K.
         Sojourn = "sojourn",
     }
 }
 
 words! {
-    /// Moment at which a discipline in arrival order decides on a mark.
+    /// Time at which a discipline in arrival order decides on a mark.
     pub enum MarkAt {
         /// Arrival, by the backlog that the packet finds.
         Arrival = "arrival",
@@ -26,7 +26,7 @@ words! {
     }
 }
 
-/// Marking rule of a port of several queues.
+/// Marking rule of a port with several queues.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Marking {
     scope: Scope,
@@ -55,7 +55,7 @@ impl Marking {
     }
 }
 
-/// Time to send `occupancy` at `rate`, with packets of 1500 bytes.
+/// Transmission time of `occupancy` at `rate`, with packets of 1,500 bytes.
 pub(super) fn time_to_send(occupancy: Occupancy, rate: Rate) -> Span {
     match occupancy {
         Occupancy::Packets(packets) => rate.tx_time(Bytes::new(1500)).times(packets.into()),
@@ -68,7 +68,7 @@ pub(super) fn time_to_send(occupancy: Occupancy, rate: Rate) -> Span {
 mod tests {
     use super::*;
 
-    /// 65 packets of 1500 bytes at 10 Gbit/s: the 78 us of the paper.
+    /// 65 packets of 1,500 bytes at 10 Gbit/s take the 78 µs of the paper.
     #[test]
     fn a_threshold_in_packets_is_a_time_at_the_rate_of_the_port() {
         let time =

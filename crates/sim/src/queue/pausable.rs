@@ -1,13 +1,12 @@
-//! [`Pausable`]: a discipline whose packets wait while the other end of the link has paused them, beside packets that are never
-//! paused — IEEE 802.1Qbb.
+//! [`Pausable`]: two classes of packets in a port, of which the other end of the link can pause one — IEEE 802.1Qbb.
 //!
 //! | class | packets | order |
 //! |---|---|---|
-//! | control | acknowledgements, notifications, grants and handshakes | first, in order of arrival; never paused |
-//! | data | packets with payload | that of the discipline, unless paused |
+//! | control | acknowledgements, notifications, grants and handshakes | before data, in order of arrival; never paused |
+//! | data | packets with payload | by the discipline; none while paused |
 //!
-//! Choice: the standard has eight classes, and switches of RoCE networks use two of them, one without losses for data and one with
-//! strict priority for the rest. These are the two here.
+//! Choice: the standard has eight classes. Switches of RoCE networks use two of them: a lossless class for data, and
+//! a class with strict priority for everything else. These are the two classes here.
 
 use super::discipline::{DropReason, QueuedPacket, Scheduler, SchedulerEffects, TrafficClass};
 use super::fifo::Fifo;
@@ -23,12 +22,12 @@ pub struct Pausable<S> {
 }
 
 impl<S> Pausable<S> {
-    /// Both classes empty, and data not paused.
+    /// An empty port whose data is not paused; `data` is the discipline of the data class.
     pub fn new(data: Box<S>) -> Pausable<S> {
         Pausable { control: Fifo::default(), data, is_paused: false }
     }
 
-    /// Pauses data, or lets it go on.
+    /// Pauses or resumes data.
     pub fn pause(&mut self, is_paused: bool) {
         self.is_paused = is_paused;
     }
@@ -73,8 +72,8 @@ mod tests {
         }
     }
 
-    /// Data of sequence 0 and 1000, then an acknowledgement, which goes first. While data is paused, nothing more leaves; then
-    /// data leaves in order.
+    /// Data with sequence numbers 0 and 1000, then an acknowledgement, which goes first. While data is paused,
+    /// nothing else leaves. After the pause, data leaves in order.
     #[test]
     fn control_goes_first_and_data_waits_while_paused() {
         let mut queue = pausable();

@@ -1,12 +1,12 @@
-//! Packets that wait, by priority and by flow. Both ends of the order of priorities, and the first packet of a flow, are
-//! found in time logarithmic in the number of packets. Packets stay in place, as the trees are quicker
+//! Waiting packets, by priority and by flow. The best packet, the worst packet and the first packet of a flow are
+//! found in time logarithmic in the number of packets. Packets do not move in memory, because the trees are faster
 //! with small ranks.
 
 use super::{Backlog, QueuedPacket};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Orders packets: by priority, then by arrival.
+/// Key in the order of packets: by priority, then by arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     priority: u64,
@@ -14,7 +14,7 @@ struct Rank {
     place: u32,
 }
 
-/// Place of a waiting packet, with its neighbours in the order of arrival of its flow.
+/// Place of a waiting packet, with the places of the packets of its flow that arrived before and after it.
 #[derive(Debug, Clone)]
 struct Place {
     waiting: Option<QueuedPacket>,
@@ -26,24 +26,24 @@ struct Place {
 /// No place.
 const NONE: u32 = u32::MAX;
 
-/// The packets.
+/// The waiting packets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ranked {
-    /// The packet that waits alone, in no order yet: most leave again before another comes.
+    /// The only waiting packet. It is not ordered yet, because most such packets leave before another arrives.
     alone: Option<QueuedPacket>,
     ranks: BTreeSet<Rank>,
-    /// As many as ever waited at once.
+    /// All places; their number is the largest number of packets that ever waited at once.
     places: Vec<Place>,
     /// Free places.
     free: Vec<u32>,
-    /// The places of the earliest and the latest packet of each flow.
+    /// Places of the earliest and the latest packet of each flow.
     flows: BTreeMap<u32, (u32, u32)>,
     arrivals: u64,
     backlog: Backlog,
 }
 
 impl Ranked {
-    /// Waiting packets.
+    /// Backlog of the waiting packets.
     pub(super) fn backlog(&self) -> Backlog {
         self.backlog
     }
@@ -84,7 +84,8 @@ impl Ranked {
         self.ranks.insert(Rank { priority, serial, place });
     }
 
-    /// Takes the earliest packet of the flow that has the best packet, of equals the earlier one.
+    /// Removes the earliest packet of the flow that has the best packet. Of equally good packets, the earlier one
+    /// counts.
     pub(super) fn pop(&mut self) -> Option<QueuedPacket> {
         self.pop_alone().or_else(|| {
             let best = self.at(self.ranks.first()?.place)?.flow;
@@ -93,7 +94,7 @@ impl Ranked {
         })
     }
 
-    /// Takes the worst packet, of equals the later one.
+    /// Removes the worst packet. Of equally bad packets, the later one counts.
     pub(super) fn pop_worst(&mut self) -> Option<QueuedPacket> {
         self.pop_alone().or_else(|| self.take(self.ranks.last()?.place))
     }
@@ -105,7 +106,7 @@ impl Ranked {
         Some(alone)
     }
 
-    /// The worst packet among some, of equals the later one.
+    /// The worst packet that satisfies `is_among`. Of equally bad packets, the later one counts.
     pub(super) fn worst_mut(
         &mut self,
         is_among: impl Fn(&QueuedPacket) -> bool,
@@ -117,7 +118,7 @@ impl Ranked {
         }
     }
 
-    /// Packets that are worse than `priority`, the worst first.
+    /// Packets with a worse priority than `priority`, worst first.
     pub(super) fn worse_than(&self, priority: u64) -> impl Iterator<Item = &QueuedPacket> {
         let ordered = self.ranks.iter().rev().filter_map(|rank| self.at(rank.place));
         self.alone.iter().chain(ordered).take_while(move |waiting| waiting.priority > priority)
@@ -161,7 +162,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list that is searched from end to end.
+        /// Compares the trees with a list that is searched from end to end.
         #[test]
         fn agrees_with_a_scan(steps in prop::collection::vec((0u32..4, 0u64..6, 0u32..4), 1..200)) {
             let mut ranked = Ranked::default();

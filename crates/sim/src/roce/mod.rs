@@ -1,18 +1,18 @@
-//! RDMA over Ethernet as its hosts' network cards have it: a sender with a rate and no window, which goes back to
-//! the first missing packet; a receiver that keeps no packet out of order and reports marks at a limited rate.
+//! RDMA over Ethernet, as network cards implement it. The sender has a rate and no window, and goes back to the first
+//! missing packet. The receiver discards packets that arrive out of order, and reports marks at a limited rate.
 //!
 //! | file | content |
 //! |---|---|
-//! | [`sender`] | the reaction point of DCQCN, whose rate is the control's; go-back-N and a timeout |
-//! | [`receiver`] | its notification point; an ACK for each packet, a NACK for the first that is missing |
+//! | [`sender`] | reaction point of DCQCN, with the rate of the congestion control; go-back-N and a timeout |
+//! | [`receiver`] | notification point of DCQCN; an ACK for each packet, and a NACK for the first missing packet |
 //!
 //! Deviations:
-//! - Without priority flow control (`switch.xoff`) a full buffer drops, and go-back-N repairs.
-//! - An ACK is sent for each packet, and the timeout is constant: `tcp.initial_rto`, three base round trips and at least
-//!   `tcp.rto_min` unless set. Real cards coalesce ACKs and wait some milliseconds.
-//! - A card takes a flow's next packet when the one before has left it, so that flows of a host share its link by turns, and
-//!   one whose data is paused holds a packet of each.
-//! - Of the rest of `[tcp]` only the sizes of packets count.
+//! - Without priority flow control (`switch.xoff`), a full buffer drops packets, and go-back-N repairs the losses.
+//! - Each packet gets an ACK, and the timeout is constant: `tcp.initial_rto`, or by default three base round trips
+//!   and at least `tcp.rto_min`. Real cards coalesce ACKs and wait some milliseconds.
+//! - A card takes the next packet of a flow when the previous one has left. So the flows of a host share its link in
+//!   turns, and a host whose data is paused holds one packet of each flow.
+//! - Of the other keys of `[tcp]`, only the sizes of packets count.
 
 pub mod receiver;
 pub mod sender;
@@ -24,7 +24,7 @@ use crate::host::{ConnectionSetup, EndpointId};
 use shortflow_cc::TransportConfig;
 use shortflow_cc::hosts::roce::Params;
 
-/// Both ends of a connection.
+/// Opens both ends of a connection.
 pub fn open(
     [sender, receiver]: [EndpointId; 2],
     transport: &TransportConfig,

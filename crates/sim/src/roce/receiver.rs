@@ -1,4 +1,4 @@
-//! The receiver: in order or not at all.
+//! The receiver, which accepts data only in order.
 
 use crate::host::{Endpoint, EndpointContext, EndpointId, Outbox, ReceiveEndpoint};
 use crate::packet::{EcnField, Packet, PacketType};
@@ -14,20 +14,20 @@ pub struct Receiver {
     /// One past the highest byte that has arrived, in order or not.
     highest: u64,
     skipped: u64,
-    /// The sender knows of the missing packets.
+    /// True if the receiver has sent a NACK for the missing packets.
     nacked: bool,
-    /// Least time between two CNPs (N), and the time that one takes to leave.
+    /// Least time between two CNPs (N), and the delay before a CNP leaves.
     params: Params,
     /// Earliest time of the next CNP.
     cnp_from: Instant,
-    /// A mark has arrived since the last CNP was decided on.
+    /// True if a mark has arrived since the last CNP was decided.
     marked: bool,
-    /// Times at which CNPs leave that are decided on.
+    /// Times at which decided CNPs leave.
     cnp_due: VecDeque<Instant>,
 }
 
 impl Receiver {
-    /// A receiver that answers `identity`'s peer.
+    /// A receiver that answers to the peer of `identity`.
     pub fn new(identity: EndpointId, params: &Params) -> Receiver {
         let (received, highest, skipped) = (0, 0, 0);
         let (nacked, marked, cnp_from) = (false, false, Instant::ZERO);
@@ -35,12 +35,12 @@ impl Receiver {
         Receiver { identity, received, highest, skipped, nacked, params, cnp_from, marked, cnp_due }
     }
 
-    /// An answer. It is ECN-capable, so that queues that would drop others at random spare it.
+    /// An answer to the sender. It is ECN-capable, so that queues mark it instead of dropping it at random.
     fn control(&self, kind: PacketType, cx: EndpointContext<'_>) -> Packet {
         Packet { kind, ecn: EcnField::Ect, ..self.identity.control(self.received, cx.tcp) }
     }
 
-    /// Takes bytes `start..end` if they are the next ones; the answer, if there is one.
+    /// Accepts bytes `start..end` if they are the next ones. Returns the type of the answer, if there is one.
     fn accept(&mut self, start: u64, end: u64) -> Option<PacketType> {
         self.skipped += start.saturating_sub(self.highest.max(self.received));
         self.highest = self.highest.max(end);
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use shortflow_units::{ConnId, HostId, Span};
 
-    /// The first missing packet gets one NACK; earlier packets are acknowledged, later ones are not kept.
+    /// A gap gets one NACK. Packets before it are acknowledged again, packets after it are discarded.
     #[test]
     fn one_nack_for_each_gap() {
         let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };

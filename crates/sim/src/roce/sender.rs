@@ -1,4 +1,4 @@
-//! The sender: paced at the control's rate, within the control's window if it sets one.
+//! The sender, paced at the rate of the congestion control, and within the control's window if it sets one.
 
 use crate::host::{
     ConnectionSetup, Endpoint, EndpointContext, EndpointId, LazyTimer, Outbox, RateSampler, SendEndpoint,
@@ -8,7 +8,7 @@ use crate::packet::{EcnField, Packet, PacketType};
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, TransportConfig, Window};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
-/// Numbers of its timers.
+/// Numbers of the sender's timers.
 const TIMEOUT: u8 = 0;
 const PACE: u8 = 1;
 const LAW: u8 = 2;
@@ -16,13 +16,13 @@ const LAW: u8 = 2;
 /// The sending end of a connection.
 #[derive(Debug)]
 pub struct Sender {
-    /// Its window is infinite unless the law sets it.
+    /// The stream; its window is infinite unless the law sets one.
     stream: SendStream,
     timeout: Span,
     line: Rate,
-    /// Time of the last packet's hand-over to the card, and the bytes that a link could send in its time.
+    /// Time at which the last packet began to leave, and the bytes that the packet takes on the link.
     last: Option<(Instant, Bytes)>,
-    /// Bytes that a link could send in the time of the packet that waits in the host's port, if its departure is not known.
+    /// Bytes on the link of the packet in the host's port, while its departure is not known.
     waiting: Option<Bytes>,
     /// Meter for laws that read the path.
     meter: Option<RateSampler>,
@@ -50,12 +50,12 @@ impl Sender {
         self.stream.law.pacing_rate().map_or(self.line, |rate| rate.min(self.line))
     }
 
-    /// Departure of the next packet at the present rate.
+    /// Departure time of the next packet at the current rate.
     fn due(&self) -> Instant {
         self.last.map_or(Instant::ZERO, |(left, takes)| left + self.rate().tx_time(takes))
     }
 
-    /// Sends within the rate, and arms the timer for the rest.
+    /// Sends the segments that are due, and arms the timers.
     fn transmit(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.timers[usize::from(PACE)].deadline = None;
         while let Some(end) = self.segment_end(cx).filter(|_| self.waiting.is_none() && self.has_room(cx)) {
@@ -79,7 +79,7 @@ impl Sender {
         }
     }
 
-    /// True if fewer bytes are in flight than the window holds: a segment may begin, as in the HPCC authors' code.
+    /// True if fewer bytes than a window are in flight. A segment may then begin, as in the HPCC authors' code.
     fn has_room(&self, cx: EndpointContext<'_>) -> bool {
         let SendStream { snd_una, snd_nxt, window, law, .. } = &self.stream;
         *snd_nxt - *snd_una < law.window_bytes(window, cx.tcp.mss).get()
@@ -111,7 +111,7 @@ impl Sender {
         self.stream.count_sent(start, again, handover.waits);
     }
 
-    /// Everything below `seq` has arrived.
+    /// Handles an acknowledgement of all bytes below the packet's `seq`.
     fn advance(&mut self, packet: &Packet, cx: EndpointContext<'_>) {
         let acked = packet.seq.saturating_sub(self.stream.snd_una);
         if packet.seq > self.stream.snd_max || acked == 0 {
@@ -195,7 +195,7 @@ impl SendEndpoint for Sender {
         &mut self.stream
     }
 
-    /// The packet in the host's port has begun to leave, or was dropped: the rate counts from then.
+    /// The packet in the host's port has begun to leave or was dropped: the rate counts from now on.
     fn on_left(&mut self, _: Instant, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if let Some(takes) = self.waiting.take() {
             self.last = Some((cx.now, takes));

@@ -1,12 +1,13 @@
-//! [`Course`]: the critical path of a packet, with its time by cause.
+//! [`Course`]: the critical path of a packet, with its time split by cause.
 
 use crate::packet::PacketType;
 use shortflow_units::{FlowId, Instant, PortId, Span};
 use std::sync::Arc;
 
-/// Places of queues: the host, then each tier of switches upward and downward; higher tiers count as the third.
+/// Places of queues: the host, then each tier of switches upward and downward. Tiers above the third count as the
+/// third.
 pub const PLACES: usize = 7;
-/// Causes of the time of a packet on its way.
+/// Number of causes of a packet's time on its way.
 const TRANSIT: usize = 6 + PLACES;
 /// Causes of the time before a packet leaves its host.
 const WAITS: [Cause; 8] = [
@@ -20,7 +21,7 @@ const WAITS: [Cause; 8] = [
     Cause::EarlierMessage,
 ];
 const ROUNDS: [Round; 3] = [Round::Last, Round::Window, Round::Credit];
-/// Parts of a completion time.
+/// Number of parts of a completion time.
 pub const PARTS: usize = ROUNDS.len() * TRANSIT + WAITS.len();
 
 /// Cause of a part of a completion time.
@@ -30,47 +31,48 @@ pub enum Cause {
     Serialisation,
     /// Propagation on links.
     Propagation,
-    /// Transmission of other flows' packets at a place below [`PLACES`].
+    /// Wait behind the packets of other flows, at a place below [`PLACES`].
     Queueing(u8),
-    /// A packet waited at a port that sent nothing.
+    /// Wait at a port that sent nothing.
     Pause,
     /// Jitter and stalls of a sending host.
     HostDelay,
-    /// Delays that faults add on the wire.
+    /// Delay that faults add on the wire.
     WireDelay,
-    /// An acknowledgement was delayed, or went with that of later data.
+    /// The receiver delayed an acknowledgement, or sent it with the acknowledgement of later data.
     LateAck,
     /// The pacer held the next packet.
     Pacing,
-    /// The host's small queue held the next packet, and other packets of the host went first.
+    /// The host's small queue held the next packet, while other packets of the host went first.
     SmallQueue,
     /// The host's agent let other messages go first.
     HostOrder,
     /// The receiver granted other messages first.
     Grant,
-    /// Connection request and its answer.
+    /// The handshake of the connection.
     Handshake,
-    /// From the sending of a lost packet to its retransmission, by acknowledgements, a probe or a request.
+    /// Time from the sending of a lost packet to its retransmission, if acknowledgements, a probe or a request
+    /// revealed the loss.
     Recovery,
-    /// From the sending of a lost packet to its retransmission after a timeout.
+    /// Time from the sending of a lost packet to its retransmission after a timeout.
     Timeout,
     /// Earlier messages of the connection held the window.
     EarlierMessage,
 }
 
-/// Round trips to which a packet's way belongs.
+/// Kind of round trip that a packet belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Round {
-    /// The last one.
+    /// The last round trip.
     Last,
-    /// Earlier ones, whose acknowledgement made room in the window.
+    /// An earlier round trip, whose acknowledgement opened the window.
     Window,
-    /// Earlier ones, which brought a grant.
+    /// An earlier round trip, which brought a grant.
     Credit,
 }
 
 impl Cause {
-    /// Position among the causes of a packet's way, or of waiting before.
+    /// Index of the cause: `Ok` among the causes on a packet's way, `Err` among the causes of waits before it leaves.
     fn index(self) -> Result<usize, usize> {
         match self {
             Cause::Serialisation => Ok(0),
@@ -135,7 +137,7 @@ impl Round {
     }
 }
 
-/// The round and the cause of each part.
+/// Round and cause of each part of a completion time.
 pub fn parts() -> impl Iterator<Item = (Round, Cause)> {
     let transit =
         ROUNDS.iter().flat_map(|round| (0..TRANSIT).map(|index| (*round, Cause::of_transit(index))));
@@ -147,9 +149,9 @@ pub fn parts() -> impl Iterator<Item = (Round, Cause)> {
 pub struct InFront {
     /// Number of their connection.
     pub connection: u32,
-    /// Their flow, if it is one of the flow table.
+    /// Their flow, if it has a row in the flow table.
     pub flow: Option<FlowId>,
-    /// Their number.
+    /// Number of packets.
     pub packets: u32,
     /// Their transmission time within the wait.
     pub takes: Span,
@@ -158,7 +160,7 @@ pub struct InFront {
 /// The packet and the port of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Passage {
-    /// The port, if it is at one or on the link behind.
+    /// The port, if the step is at a port or on its link.
     pub port: Option<PortId>,
     /// Type and sequence number of the packet.
     pub packet: Option<(PacketType, u64)>,
@@ -177,35 +179,35 @@ pub struct Step {
     pub cause: Cause,
     /// The packet and its port.
     pub passage: Passage,
-    /// Packets that went first.
+    /// Packets that went first during the step.
     pub in_front: Vec<InFront>,
 }
 
 /// The account of a flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowAccount {
-    /// Its row in the flow table.
+    /// Row of the flow in the flow table.
     pub flow: FlowId,
-    /// Its start.
+    /// Start of the flow.
     pub start: Instant,
-    /// Its completion: the sender knows that all is there.
+    /// Completion of the flow: the sender knows that all bytes have arrived.
     pub finish: Instant,
-    /// Time by round and cause, in the order of [`parts`]. They add up to the completion time.
+    /// Time by round and cause, in the order of [`parts`]. The parts add up to the completion time.
     pub parts: [Span; PARTS],
-    /// Steps in order of time, of the traced flow.
+    /// Steps in order of time; empty unless the flow is traced.
     pub steps: Vec<Step>,
 }
 
-/// A step, or the end of a round, with all before.
+/// A step or the end of a round trip, linked to the previous one.
 #[derive(Debug)]
 struct Link {
-    /// At the end of a round: where its steps belong.
+    /// At the end of a round trip: the kind of round trip that the steps before belong to.
     turn: Option<Round>,
     step: Option<Step>,
     before: Option<Arc<Link>>,
 }
 
-/// Chains may have a million links: they are freed one by one.
+/// Frees a chain link by link. Recursion would overflow the stack, because a chain may have a million links.
 impl Drop for Link {
     fn drop(&mut self) {
         let mut next = self.before.take();
@@ -215,14 +217,14 @@ impl Drop for Link {
     }
 }
 
-/// The critical path of a packet from the start of its flow to `at`. Its parts add up to that time.
+/// The critical path of a packet from the start of its flow to `at`. The parts add up to this time.
 #[derive(Debug, Clone)]
 pub(super) struct Course {
     pub flow: FlowId,
     pub start: Instant,
     pub at: Instant,
     parts: [Span; PARTS],
-    /// Steps of a traced flow.
+    /// Steps, if the flow is traced.
     trail: Option<Arc<Link>>,
     traced: bool,
 }
@@ -232,12 +234,12 @@ impl Course {
         Course { flow, start, at: start, parts: [Span::ZERO; PARTS], trail: None, traced }
     }
 
-    /// Everything from `at` to `until` has this cause.
+    /// Extends the path to `until`; the time since `at` has this cause.
     pub fn to(self, cause: Cause, until: Instant) -> Course {
         self.through(cause, until, Passage::default(), Vec::new())
     }
 
-    /// [`Course::to`] of a packet at a port.
+    /// [`Course::to`] for a packet at a port.
     pub fn through(
         mut self,
         cause: Cause,
@@ -258,7 +260,7 @@ impl Course {
         self
     }
 
-    /// The way so far was a round trip for which the sender waited.
+    /// Ends a round trip for which the sender waited; the way so far belongs to this round trip.
     pub fn turn(mut self, round: Round) -> Course {
         let first = ROUNDS.iter().position(|each| *each == round).unwrap_or(0) * TRANSIT;
         for index in 0..TRANSIT {
@@ -271,7 +273,7 @@ impl Course {
         self
     }
 
-    /// The way so far was the handshake.
+    /// Ends the handshake; the way so far belongs to it.
     pub fn connected(mut self) -> Course {
         let way: Span =
             self.parts[..TRANSIT].iter_mut().map(std::mem::take).fold(Span::ZERO, |sum, part| sum + part);
@@ -296,7 +298,7 @@ impl Course {
         self.traced
     }
 
-    /// The steps in order of time.
+    /// Steps in order of time.
     pub fn steps(&self) -> Vec<Step> {
         let (mut steps, mut round, mut next) = (Vec::new(), Round::Last, self.trail.as_ref());
         while let Some(link) = next {
@@ -320,7 +322,7 @@ mod tests {
         Instant::ZERO + Span::from_micros(us)
     }
 
-    /// 1 µs of serialisation and 9 µs on the wire, a window that opens then, and 3 µs of queueing.
+    /// 1 µs of serialisation and 9 µs on the wire, after which the window opens, and then 3 µs of queueing.
     #[test]
     fn a_round_that_opened_the_window_is_told_from_the_last_one() {
         let course = Course::new(FlowId(0), at(5), true);

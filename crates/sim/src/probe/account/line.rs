@@ -1,16 +1,16 @@
-//! [`Line`]: a port as accounts see it. Its past departures tell for what a packet has waited.
+//! [`Line`]: a port as accounts see it. The past departures of a port explain why a packet waited.
 
 use super::course::{Cause, Course, InFront, PLACES, Passage};
 use crate::packet::Packet;
 use shortflow_units::{Bytes, FlowId, Instant, NodeId, PortId, Rate, Span};
 use std::collections::BTreeMap;
 
-/// A port as the network has it.
+/// A port of the network and its link.
 #[derive(Debug, Clone, Copy)]
 pub struct LinkEnd {
-    /// Its node.
+    /// Node of the port.
     pub from: NodeId,
-    /// The node at the other end.
+    /// Node at the other end of the link.
     pub to: NodeId,
     /// Rate of the link.
     pub rate: Rate,
@@ -18,10 +18,10 @@ pub struct LinkEnd {
     pub delay: Span,
 }
 
-/// Packets of a connection in one direction.
+/// The packets of one connection in one direction: flow id, and true for acknowledgements and other answers.
 pub(super) type Stream = (u32, bool);
 
-/// The stream of a packet.
+/// Stream of a packet.
 pub(super) fn stream(packet: &Packet) -> Stream {
     (packet.flow_id, packet.kind.is_answer())
 }
@@ -29,20 +29,20 @@ pub(super) fn stream(packet: &Packet) -> Stream {
 /// A waiting packet.
 #[derive(Debug, Clone)]
 pub(super) struct Waiting {
-    /// Up to its arrival at the port.
+    /// Critical path up to the arrival of the packet at the port.
     pub course: Course,
-    /// The cause that held it at the sender, after the packet sent before it had left the host.
+    /// Cause that held the packet at the sender after the previous packet had left the host.
     pub held: Option<Cause>,
 }
 
-/// Packets of a stream at a port, and the course of the last one that has left.
+/// Number of waiting packets of a stream, and the course of the last packet that has left.
 #[derive(Debug, Clone, Default)]
 struct Own {
     waiting: u32,
     last: Option<Course>,
 }
 
-/// A transmission: its end, its time, and whose packet it was.
+/// A past transmission: its end, its duration, and the stream and flow of its packet.
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     end: Instant,
@@ -51,26 +51,26 @@ struct Sent {
     flow: Option<FlowId>,
 }
 
-/// A port, and the link behind.
+/// A port and its link, with its waiting packets and past transmissions.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     rate: Rate,
     gap: Bytes,
     /// Propagation delay of the link.
     pub delay: Span,
-    /// Its place among queues.
+    /// Place of the port's queue; see `PLACES`.
     place: u8,
     free_at: Instant,
     waiting: u32,
     /// Times without a transmission while packets waited.
     pauses: Vec<(Instant, Instant)>,
     own: BTreeMap<Stream, Own>,
-    /// Waiting packets of the traced flow, and the transmissions since the first of them came.
+    /// Waiting packets of the traced flow, and the transmissions since the first of these packets arrived.
     traced: u32,
     recent: Vec<Sent>,
 }
 
-/// Every port of a network with `hosts` hosts and `gap` bytes' time between frames.
+/// All ports of a network with `hosts` hosts. Frames are `gap` bytes apart.
 pub(super) fn lines(ports: &[LinkEnd], hosts: usize, gap: Bytes) -> Vec<Line> {
     let nodes = ports.iter().map(|port| port.from.index() + 1).max().unwrap_or(0);
     let mut tiers: Vec<u8> = (0..nodes).map(|node| if node < hosts { 0 } else { u8::MAX }).collect();
@@ -107,14 +107,14 @@ impl Line {
         self.place == 0
     }
 
-    /// A packet with an account arrives; `traced` if its steps are kept.
+    /// Counts an arriving packet that has an account; `traced` if its steps are recorded.
     pub fn arrive(&mut self, stream: Stream, traced: bool) {
         self.waiting += 1;
         self.own.entry(stream).or_default().waiting += 1;
         self.traced += u32::from(traced);
     }
 
-    /// It is dropped.
+    /// Counts out a packet that was dropped or has left.
     pub fn leave(&mut self, stream: Stream, traced: bool) {
         self.waiting = self.waiting.saturating_sub(1);
         if let Some(own) = self.own.get_mut(&stream) {
@@ -132,7 +132,8 @@ impl Line {
         }
     }
 
-    /// The last bit of a packet of `flow` has left at `end`. Returns its course up to then, if it has one.
+    /// Records that the last bit of a packet of `flow` left at `end`. Returns the packet's course up to `end`, if it
+    /// has an account.
     pub fn depart(
         &mut self,
         (end, port): (Instant, PortId),
@@ -171,7 +172,7 @@ impl Line {
         Some(course)
     }
 
-    /// The wait up to `start`, behind others' packets or while the port paused.
+    /// Adds the wait up to `start`, behind packets of other streams or while the port was paused.
     fn wait(&self, mut course: Course, queueing: Cause, start: Instant, passage: Passage) -> Course {
         for &(from, until) in self.pauses.iter().filter(|pause| pause.1 <= start) {
             if until > course.at {
@@ -184,7 +185,7 @@ impl Line {
         course.through(queueing, start, passage, in_front)
     }
 
-    /// Packets sent between two times, by flow, the longest first.
+    /// Packets sent between two times, by flow, longest transmission time first.
     fn in_front(&self, from: Instant, until: Instant, course: &Course) -> Vec<InFront> {
         let mut found: BTreeMap<(u32, Option<FlowId>), (u32, Span)> = BTreeMap::new();
         for sent in self.recent.iter().filter(|_| course.is_traced()) {
@@ -206,7 +207,7 @@ impl Line {
         each
     }
 
-    /// The connection is over.
+    /// Forgets the stream of a closed connection.
     pub fn close(&mut self, stream: Stream) {
         if self.own.get(&stream).is_some_and(|own| own.waiting == 0) {
             self.own.remove(&stream);
