@@ -1,4 +1,4 @@
-//! Rows and counters match the events of the network, packet by packet.
+//! Rows and counters of a run match the events of the network, packet by packet.
 
 use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::outcome::{FlowRow, Place};
@@ -7,8 +7,8 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_sim::simulation::{self, Observer, RunProgress};
 use shortflow_units::{Bytes, FlowId, Instant, NodeId, Span};
 
-/// Two messages of 20 segments, 10 µs apart on one connection, all sent at once: packet 25 is the fifth
-/// of the second message, long before the first one is acknowledged.
+/// Two messages of 20 segments start 10 µs apart on one connection, and all segments are sent at once. Packet 25 is
+/// the fifth of the second message, long before the first message is acknowledged.
 #[test]
 fn messages_of_one_connection_count_their_own_packets() {
     let text = star(
@@ -17,13 +17,14 @@ fn messages_of_one_connection_count_their_own_packets() {
          flows = 1\nfrom = 0\nto = 2\nsizes = { kind = \"fixed\", value = \"29200B\" }\nrepeat = 2\nevery = \"10us\"\n\
          connections = \"persistent\"\n",
     );
-    // With turns, hosts know only later how long a packet waits.
+    // With fair queueing, hosts know only at the departure how long a packet waits.
     for host_queue in ["droptail", "fair"] {
         let outcome = run(&scenario(&text, &[]), &scheme("dctcp", &[("host.queue", host_queue)]));
         let [first, second] = &outcome.flows[..] else { panic!("{} rows", outcome.flows.len()) };
         assert_eq!((first.left, first.packets, first.marks, first.retransmits), (20, 20, 0, 0));
         assert_eq!((second.left, second.packets, second.marks, second.retransmits), (21, 20, 1, 1));
-        // Packet n waits n - 1 transmission times of 12 µs at the host, the second message 10 µs less.
+        // Packet n waits n - 1 transmission times of 12 µs at the host; packets of the second message wait 10 µs
+        // less.
         let at_host: Span = Span::from_micros(12).times((0..20).sum());
         assert_eq!(first.waited_at_host, at_host);
         let second_burst = Span::from_micros((20..40).map(|n| 12 * n - 10).sum());
@@ -31,8 +32,8 @@ fn messages_of_one_connection_count_their_own_packets() {
     }
 }
 
-/// A FIFO host's own queue grows as long as its flow's window: packets of the measured time wait there for up to
-/// hundreds of milliseconds, and in the switch no longer than its largest backlog takes.
+/// The queue of a FIFO host grows to its flow's window: packets of the measured time wait there for up to hundreds of
+/// milliseconds. In the switch, they wait no longer than the largest backlog takes.
 #[test]
 fn waits_in_switches_leave_out_a_growing_queue_of_the_host() {
     let long = |from: u32, at: &str| {
@@ -58,8 +59,8 @@ fn measured_from(warmup: &str, traffic: &str, rows: &[&str]) -> Scenario {
     scenario(&star(3, traffic).replace("duration = \"1s\"", &times), rows)
 }
 
-/// The last 10 ms of 100 ms are measured: flows that end before they begin, while they last, and after
-/// them. Of all, a link of 1 Gbit/s carries 1.25 MB in that time.
+/// The last 10 ms of 100 ms are measured. Four flows end before the measured time, in it (two flows), and after it. A
+/// link of 1 Gbit/s carries 1.25 MB in 10 ms.
 #[test]
 fn only_bytes_of_the_measured_time_count_in_it() {
     let rows = ["0,0,2,5000000", "0.086,0,2,1000000", "0.095,0,2,125000", "0.098,1,2,1000000"];
@@ -80,8 +81,9 @@ fn only_bytes_of_the_measured_time_count_in_it() {
     }
 }
 
-/// Losses leave gaps, and filling one acknowledges at once what had arrived before. Wherever the measured time of 2 ms begins,
-/// no more counts in it than the line carries, and the packet that is in transmission when it begins.
+/// Losses leave gaps, and a packet that fills a gap acknowledges at once what had arrived before. For every start of
+/// the measured time of 2 ms, the delivered bytes do not exceed what the link carries in this time, plus the packet
+/// in transmission at its start.
 #[test]
 fn no_more_is_delivered_than_the_line_carries() {
     let faults =
@@ -97,8 +99,8 @@ fn no_more_is_delivered_than_the_line_carries() {
     }
 }
 
-/// Two hosts send, one until 40 ms: what it has sent by then arrives, and the other gets the whole link. From 50 ms on nothing
-/// counts of the first.
+/// Two hosts send, one of them until 40 ms. All bytes that it has sent by then arrive, and the other gets the whole
+/// link. From 50 ms on, no byte of the first flow counts.
 #[test]
 fn a_flow_that_stops_delivers_what_it_has_sent() {
     let long =
@@ -126,7 +128,7 @@ fn a_flow_that_stops_delivers_what_it_has_sent() {
     }
 }
 
-/// The only query asks within the measured time and is answered after it.
+/// The request of the only query is sent within the measured time, the answer after it.
 #[test]
 fn an_answer_after_the_measured_time_counts_nothing_in_it() {
     let query = "[[traffic]]\nkind = 'queries'\nworkers = 1\nto = 0\nrepeat = 1\nthink = '1ms'\nat = '90ms'
@@ -137,9 +139,9 @@ fn an_answer_after_the_measured_time_counts_nothing_in_it() {
     assert_eq!(answer.acked, answer.size);
 }
 
-/// Five flows of one segment whose first packet is lost at the switch, and retransmitted after the timeout of 10 ms; the
-/// measured time is from 30 to 60 ms. Packets are counted as they come: two a flow, but the last flow's first one comes
-/// before the fourth flow's second.
+/// The first packet of each of five flows of one segment is lost at the switch, and retransmitted after the timeout
+/// of 10 ms. The measured time is from 30 to 60 ms. Each flow has two packets, numbered in order of sending: the
+/// first packet of flow 5 comes before the second packet of flow 4.
 ///
 /// | flow | lost | timeout | packets |
 /// |---|---|---|---|
@@ -172,7 +174,7 @@ fn drops_marks_and_retransmissions_are_those_of_the_measured_time() {
     }
 }
 
-/// A packet that finds no way at 5 ms, and again after timeouts of 10 and 20 ms: the third time is measured.
+/// A packet finds no path at 5 ms, and again after timeouts of 10 and 20 ms. The third time is in the measured time.
 #[test]
 fn what_is_dropped_at_a_switch_without_a_way_on_is_counted_likewise() {
     let text = r#"
@@ -190,7 +192,8 @@ traffic = [{ kind = "trace", file = "flows.csv", unmeasured = true }]
     assert_eq!((row.in_run, row.measured), (3, 1));
 }
 
-/// A flow with losses and many timeouts: the end that is foretold from a fifth of the run on.
+/// A flow has losses and many timeouts. From a fifth of the run on, the predicted end of the run is near its real
+/// end.
 #[test]
 fn the_end_of_a_run_with_timeouts_is_foretold() {
     struct Notes(Vec<(Instant, Instant)>);

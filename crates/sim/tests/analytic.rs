@@ -1,5 +1,5 @@
-//! Completion times computed by hand, to the picosecond. On the star: 1460-byte segments take 12 µs
-//! per link, ACKs 0.32 µs, each link delays by 75 µs.
+//! Completion times computed by hand, to the picosecond. On the star, a 1460-byte segment takes 12 µs per link, an
+//! ACK 0.32 µs, and each link has a delay of 75 µs.
 
 use crate::common::{TRACE, fct, run, scenario, scheme, star};
 use shortflow_units::Span;
@@ -8,7 +8,7 @@ fn ns(nanoseconds: u64) -> Span {
     Span::from_nanos(nanoseconds)
 }
 
-/// Keys of `[tcp]`, rows of the trace, and for each the completion time and the ideal one in nanoseconds.
+/// Keys of `[tcp]`; rows of the trace; and for each row the completion time and the ideal time, in nanoseconds.
 type Case = (&'static str, &'static [&'static str], &'static [(u64, u64)]);
 
 const DELAYED: &str = "ack_every = 2\nack_delay = \"500us\"";
@@ -22,7 +22,8 @@ const SHORT: u64 = 2 * (1_120 + 75_000) + 2 * 75_320;
 const CASES: [Case; 7] = [
     ("", &["0,h0,h2,1460"], &[(ROUND, ROUND)]),
     ("", &["0,h0,h2,100"], &[(SHORT, SHORT)]),
-    // Segments 1 and 2 leave at once; the ACK of 1 releases 3 and 4; 4 leaves 12 µs after 3. Ideal: four back to back.
+    // Segments 1 and 2 leave at once. The ACK of 1 releases 3 and 4, and 4 leaves 12 µs after 3. Ideal: four back to
+    // back.
     ("", &["0,h0,h2,5840"], &[(ROUND + 12_000 + ROUND, 3 * 12_000 + ROUND)]),
     ("handshake = true", &["0,h0,h2,1460"], &[(4 * 75_320 + ROUND, ROUND)]),
     (
@@ -30,7 +31,7 @@ const CASES: [Case; 7] = [
         &["0,h0,h2,1460", "1ms,h0,h2,2920"],
         &[(ROUND + 500_000, ROUND), (ROUND + 12_000, ROUND + 12_000)],
     ),
-    // The first of two segments waits for its timer: it is not the end.
+    // The ACK of the first of two segments waits for the timer, because the first is not the end of the message.
     (
         AT_MESSAGE_END,
         &["0,h0,h2,1460", "1ms,h0,h2,2920"],
@@ -54,8 +55,9 @@ fn flows_alone_take_what_their_packets_take() {
     }
 }
 
-/// With Ethernet a full segment takes 1460 + 40 + 18 + 20 = 1538 bytes' time, 12.304 µs, and a last segment of 100 bytes 178,
-/// 1.424 µs. An ACK, and a segment of one byte, are padded to 64 bytes and take 84, 0.672 µs.
+/// With Ethernet, a full segment takes the time of 1460 + 40 + 18 + 20 = 1538 bytes, 12.304 µs; a last segment of 100
+/// bytes takes that of 178 bytes, 1.424 µs. An ACK, and a segment of one byte, are padded to 64 bytes and take the
+/// time of 84 bytes, 0.672 µs.
 #[test]
 fn ethernet_takes_its_framing_too() {
     let round = |segment: u64| ns(2 * (segment + 75_000) + 2 * (672 + 75_000));

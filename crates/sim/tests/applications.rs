@@ -1,5 +1,4 @@
-//! Closed loops: queries, jobs and sessions wait for what they asked for, and their times are what
-//! they should be.
+//! Closed loops: queries, jobs and sessions wait for their answers, and take the expected times.
 
 use crate::common::{run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;
@@ -9,8 +8,7 @@ use shortflow_sim::simulation::{self, NoObserver};
 use shortflow_sim::traffic::{TaskKind, TaskRow};
 use shortflow_units::{Instant, Span};
 
-/// Time from handing over a single packet of `wire` bytes until it arrives: two links of 1 Gbit/s and
-/// 75 us.
+/// Time from handing over a single packet of `wire` bytes until it arrives, over two links of 1 Gbit/s and 75 µs.
 fn one_way(wire: u64) -> Span {
     Span::from_nanos(2 * (8 * wire + 75_000))
 }
@@ -23,8 +21,8 @@ fn times(outcome: &Outcome, kind: TaskKind) -> Vec<Span> {
     outcome.tasks.iter().filter(|task| task.kind == kind).filter_map(TaskRow::time).collect()
 }
 
-/// A request of 100 B and an answer of 1 KB, one packet each: their way through the network and the
-/// computing time are all that a query takes.
+/// A request of 100 B and an answer of 1 KB are one packet each. A query takes the time of both packets in the
+/// network, and the computing time.
 #[test]
 fn a_query_takes_its_request_its_computation_and_its_answer() {
     let entry = "kind = 'queries'\nworkers = 1\nto = 0\nrepeat = 3\nthink = '1ms'\nat = '5ms'
@@ -40,7 +38,7 @@ fn a_query_takes_its_request_its_computation_and_its_answer() {
     assert!(outcome.tasks.iter().all(|task| task.flows == 2));
 }
 
-/// A query that begins before the end of arrivals is answered during the drain; none begins later.
+/// A query that begins before the end of arrivals is answered during the drain. No query begins later.
 #[test]
 fn queries_stop_at_the_end_of_arrivals() {
     let entry = "kind = 'queries'\nworkers = 3\nto = 0\nrepeat = 1000\nthink = '1ms'\ncompute = '30ms'
@@ -52,7 +50,8 @@ fn queries_stop_at_the_end_of_arrivals() {
     assert_eq!(outcome.counters.unfinished, 0);
 }
 
-/// Four workers below two aggregators: request, request, answer, answer, and both computations.
+/// Four workers below two aggregators: a task takes the times of two requests, of two answers, and of both
+/// computations.
 #[test]
 fn two_levels_wait_for_each_other() {
     let entry = "kind = 'aggregation'\nroot = 0\naggregators = '1-2'\nfrom = '3-6'\nworkers = 4
@@ -64,8 +63,8 @@ fn two_levels_wait_for_each_other() {
     assert_eq!(outcome.tasks.len(), 1);
     let task = &outcome.tasks[0];
     assert_eq!(task.flows, 12);
-    // Two requests share a link on the way down, two answers of one packet on the way up of level 1,
-    // and two answers of two packets on the way up of level 2.
+    // On the way down, two requests share a link. On the way up, two answers of one packet share a link of level 1,
+    // and two answers of two packets a link of level 2.
     let alone = one_way(140).times(2) + one_way(1040) + one_way(1500) + Span::from_millis(60);
     let time = task.time().unwrap();
     assert!(time > alone && time < alone + Span::from_micros(60), "{time} {alone}");
@@ -77,8 +76,8 @@ fn two_levels_wait_for_each_other() {
 const JOB: &str = "kind = 'mapreduce'\nmappers = '0-2'\nreducers = '2-4'\ncollector = 5
     map = '20ms'\nreduce = '10ms'\nresult = '1KB'\nsizes = { kind = 'fixed', value = '1250KB' }";
 
-/// Two and three blocks reach the three reducers (h2 has one of its own): three blocks of 1.25 MB
-/// take 30.8 ms with their headers on a link of 1 Gbit/s.
+/// The three reducers get two or three blocks each, because h2 has one of its own. Three blocks of 1.25 MB take 30.8
+/// ms with their headers on a link of 1 Gbit/s.
 #[test]
 fn a_job_takes_its_phases() {
     let outcome = run(&in_star(6, JOB), &scheme("dctcp", &[]));
@@ -93,7 +92,7 @@ fn a_job_takes_its_phases() {
     assert!(rest >= one_way(1040) && rest < Span::from_millis(1), "{rest}");
 }
 
-/// With storage every mapper reads first; with stragglers some computation takes longer.
+/// With storage, every mapper reads first. With stragglers, some computations take longer.
 #[test]
 fn reading_and_stragglers_delay_a_job() {
     let plain = times(&run(&in_star(7, JOB), &scheme("dctcp", &[])), TaskKind::Job)[0];
@@ -108,8 +107,9 @@ fn reading_and_stragglers_delay_a_job() {
     assert!(straggling > plain + Span::from_millis(10), "{straggling} {plain}");
 }
 
-/// Four ranks with 4 MB each: six steps, each of 1 MB to the next rank, which takes 8.22 ms with its headers on a link of 1 Gbit/s.
-/// A rank answers 2 us after a chunk; half of the steps do the other operations.
+/// Four ranks with 4 MB each take six steps. In each step, every rank sends 1 MB to the next rank, which takes 8.22
+/// ms with headers on a link of 1 Gbit/s. A rank reacts 2 µs after a chunk. The other operations take half of the
+/// steps.
 #[test]
 fn a_collective_takes_its_steps_one_after_the_other() {
     let took = |operation: &str, steps: u64| {
@@ -121,7 +121,7 @@ fn a_collective_takes_its_steps_one_after_the_other() {
         assert_eq!((times.len(), outcome.flows.len() as u64), (2, 2 * 4 * steps));
         let reacts = Span::from_micros(2).times(steps - 1);
         let least = Span::from_micros(8_219).times(steps) + reacts;
-        // The first chunk of a connection starts slowly.
+        // The first chunk of a connection is sent in slow start.
         assert!(
             times.iter().all(|time| *time > least && *time < least + Span::from_millis(5)),
             "{times:?} {least}"
@@ -140,15 +140,15 @@ const WEB: &str = "kind = 'web'\nclients = '0-1'\nservers = 2\ndatabases = 3\nse
 fn a_page_takes_four_flows_one_after_the_other() {
     let outcome = run(&in_star(4, WEB), &scheme("dctcp", &[]));
     let times = times(&outcome, TaskKind::Request);
-    // Four sessions for a second: 10 ms of thought and 0.64 ms of waiting for each page.
+    // Four sessions for one second: each page takes 10 ms of think time and 0.64 ms of waiting.
     assert!((320..430).contains(&times.len()), "{}", times.len());
-    // Before each of the last three flows the ACK of the one before leaves, 40 bytes.
+    // Before each of the last three flows, the ACK of the previous flow leaves (40 bytes).
     let least = one_way(1040).times(4) + Span::from_nanos(3 * 320);
     assert_eq!(times.iter().min(), Some(&least));
     assert_eq!(outcome.flows.len(), 4 * outcome.tasks.len());
 }
 
-/// Sizes and choices do not depend on the scheme: a session draws its own.
+/// Sizes and choices do not depend on the scheme, because each session has its own random draws.
 #[test]
 fn closed_loops_meet_the_same_sizes_under_every_scheme() {
     let queries = "kind = 'queries'\nworkers = 20\nto = 4\nrepeat = 5\njitter = '10us'
@@ -177,7 +177,7 @@ fn closed_loops_meet_the_same_sizes_under_every_scheme() {
     }
 }
 
-/// The accounts balance and a run repeats exactly, also where packets are lost.
+/// All tasks finish, and a run repeats exactly, even if packets are lost.
 #[test]
 fn applications_survive_losses_under_every_scheme() {
     for (hosts, entry) in [

@@ -1,4 +1,4 @@
-//! DCQCN in a network: rates that become equal, the queue between its thresholds, and losses.
+//! DCQCN in a network: equal rates, the queue between its thresholds, and losses.
 
 use crate::common::{TRACE, mean, run, scenario, scheme, values};
 use shortflow_sim::outcome::Outcome;
@@ -6,7 +6,7 @@ use shortflow_sim::probe::Subject;
 use shortflow_sim::queue::DropReason;
 use shortflow_sim::simulation::{self, NoObserver};
 
-/// A star of 40 Gbit/s and 10 µs, and other tables.
+/// Text of a star with 40 Gbit/s and 10 µs, followed by `rest`.
 fn star(hosts: usize, duration: &str, rest: &str) -> String {
     format!(
         r#"
@@ -22,7 +22,7 @@ rto_min = "1ms"
     )
 }
 
-/// `flows` long flows to one host, each starting 2 ms after the one before, measured from 40 ms to 60.
+/// `flows` long flows to one host, which start 2 ms apart. The measured time is from 40 to 60 ms.
 fn long_flows(flows: usize, settings: &[(&str, &str)]) -> Outcome {
     let rest = format!(
         "[[traffic]]\nkind = \"long-lived\"\nflows = {flows}\nfrom = \"0-{}\"\nto = {flows}\nstagger = \"2ms\"\n\
@@ -45,8 +45,8 @@ fn queue(outcome: &Outcome) -> Vec<f64> {
     bytes.map(|sample| sample.value / 1000.0).collect()
 }
 
-/// §5: the second flow starts at the rate of its link, 2 ms after the first, which has all of the port. Both end up with
-/// half of it.
+/// §5: the second flow starts at the rate of its link 2 ms after the first, which has the whole port. Both flows
+/// converge to half of the port's rate.
 #[test]
 fn two_flows_converge_to_equal_rates() {
     let outcome = long_flows(2, &[]);
@@ -56,7 +56,7 @@ fn two_flows_converge_to_equal_rates() {
     assert_eq!(outcome.counters.packets_dropped, 0);
 }
 
-/// The queue stands between K_min and K_max, 5 and 200 KB and then 40 and 400, and higher with more flows.
+/// The mean queue is between K_min and K_max: first 5 and 200 KB, then 40 and 400 KB. With more flows it is longer.
 #[test]
 fn the_queue_stands_between_the_thresholds() {
     let [two, eight] = [2, 8].map(|flows| mean(&queue(&long_flows(flows, &[]))));
@@ -65,7 +65,7 @@ fn the_queue_stands_between_the_thresholds() {
     assert!(40.0 < raised && raised < 400.0, "{raised} KB");
 }
 
-/// A flow alone has the link to itself: 1 MB, 685 packets of 300 ns each, over two links and 5 µs.
+/// A single flow uses the whole link: 1 MB are 685 packets of 300 ns each, over two links and 5 µs.
 #[test]
 fn a_flow_alone_sends_at_the_rate_of_its_link() {
     let outcome = run(&scenario(&(star(3, "10ms", "") + TRACE), &["0,h0,h2,1000100"]), &scheme("dcqcn", &[]));
@@ -73,7 +73,7 @@ fn a_flow_alone_sends_at_the_rate_of_its_link() {
     assert_eq!((flow.fct(), flow.packets), (flow.ideal, 685));
 }
 
-/// Flows in both directions: their answers meet queues above K_max, and none is dropped at random.
+/// With flows in both directions, answers meet queues above K_max, and none is dropped at random.
 #[test]
 fn answers_pass_congestion_points() {
     let each = |from: &str, to: u32| {
@@ -87,7 +87,7 @@ fn answers_pass_congestion_points() {
     assert_eq!(early, 0);
 }
 
-/// A mark less than 50 µs after a CNP is told of when they are over.
+/// A mark less than 50 µs after a CNP is reported when the 50 µs are over.
 #[test]
 fn a_mark_between_notifications_is_told_later() {
     let notified = |marks: &str| {
@@ -99,7 +99,7 @@ fn a_mark_between_notifications_is_told_later() {
     assert_eq!([notified(""), notified("1"), notified("1, 60"), notified("1, 60, 61")], [0, 1, 2, 2]);
 }
 
-/// Two flows of one host share its link by turns, with one packet of each in its queue.
+/// Two flows of one host share its link in turns, with one packet of each in its queue.
 #[test]
 fn flows_of_a_host_take_turns() {
     let rows = ["0,h0,h2,1000100", "0,h0,h1,1000100"];
@@ -110,8 +110,8 @@ fn flows_of_a_host_take_turns() {
     assert!(waited <= 300e-9, "{waited} s a packet");
 }
 
-/// Go-back-N: packets after a lost one are retransmitted once, without a timeout; but for the last packet, whose
-/// loss nothing shows.
+/// Go-back-N: after a loss, the lost packet and all later ones are retransmitted once, without a timeout. The loss of
+/// the last packet needs a timeout, because no later packet reveals it.
 #[test]
 fn losses_are_repaired_from_the_first_missing_packet_on() {
     let lose = |which: &str| {
@@ -127,7 +127,7 @@ fn losses_are_repaired_from_the_first_missing_packet_on() {
     assert_eq!(lose("100"), (1, 1));
 }
 
-/// Every packet is marked, but a CNP goes at most each 50 µs, and each halves the rate.
+/// Every packet is marked, but a CNP is sent at most every 50 µs, and each CNP halves the rate.
 #[test]
 fn notifications_are_rationed() {
     let text = star(3, "10ms", "[faults]\nmark = 1.0\n") + TRACE;
@@ -139,8 +139,8 @@ fn notifications_are_rationed() {
     assert_eq!(outcome.counters.packets_sent, 2 * outcome.flows[0].packets + 2);
 }
 
-/// 24 hosts send 500 KB each to one, over 2 MB with flow control. With each set nothing is dropped or sent again, at a rate that its
-/// curves know.
+/// 24 hosts send 500 KB each to one host, over 2 MB of buffer with flow control. Each parameter set has a curve for
+/// the rate, and no packet is dropped or retransmitted.
 #[test]
 fn every_parameter_set_is_lossless_with_pauses() {
     let rows: Vec<String> = (0..24).map(|host| format!("0.0001,h{host},h24,500000")).collect();
@@ -156,7 +156,7 @@ fn every_parameter_set_is_lossless_with_pauses() {
     }
 }
 
-/// A port of another rate has no curve.
+/// A port whose rate has no curve is refused.
 #[test]
 fn a_rate_without_a_curve_is_refused() {
     let text = star(3, "1ms", "") + TRACE;
@@ -171,7 +171,7 @@ fn a_rate_without_a_curve_is_refused() {
     );
 }
 
-/// Eq. 2: where the rate rises every 10 ms only, probes still see alpha fall each 55 µs; they look every 10.
+/// Eq. 2: if the rate rises only every 10 ms, probes still see alpha fall every 55 µs. Probes sample every 10 µs.
 #[test]
 fn probes_see_alpha_fall_between_timers() {
     let outcome = long_flows(2, &[("transport.rate_timer", "10ms"), ("transport.g", "0.25")]);

@@ -1,22 +1,22 @@
-//! Nodes that take events early see what they would see in order of time.
+//! Hosts that handle events early see the same events in the same order as in order of time.
 
 use proptest::prelude::*;
 use shortflow_sim::engine::{EventCode, EventQueue, NodeScope, Turn};
 use shortflow_units::{Instant, NodeId, Span};
 
 const APART: u64 = 1000;
-/// Hosts are linked with the last site alone.
+/// Number of hosts. Hosts are linked only with the last node.
 const HOSTS: u32 = 3;
-/// Marks events that affect only their host.
+/// Bit that marks events that affect only their host.
 const LOCAL: u32 = 1 << 19;
 
-/// From the top: 4 bits of kind, 1 of nodes, otherwise global ones before them, behind them, and that matter to no host; 8 bits of
-/// node; [`LOCAL`]; 19 bits of number.
+/// From the top: 4 bits of kind (1 for events of nodes; otherwise global events before these, behind these, or
+/// without effect on hosts), 8 bits of node, [`LOCAL`], and 19 bits of number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Code(u32);
 
 impl Code {
-    /// `to` is a node or behind them a global kind.
+    /// `to` is a node or, above the nodes, a global kind.
     fn new(to: u32, number: u32) -> Code {
         Code(if to <= HOSTS { 1 } else { (to - HOSTS - 1) * 2 } << 28 | to << 20 | number)
     }
@@ -58,7 +58,7 @@ impl EventCode for Code {
     }
 }
 
-/// Node and delay of a following event, and true if it is local there.
+/// Node and delay of the next event, and true if it is local there.
 type Next = (u32, u64, bool);
 
 struct Run<'a> {
@@ -70,7 +70,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Each event leads to one more, three times.
+    /// Handles an event. Each of the first events leads to a chain of three more.
     fn take(&mut self, event: Code) {
         let (at, number) = (self.queue.now().as_ps(), event.0 & (LOCAL - 1));
         assert!((0..HOSTS).all(|host| !event.is_seen_by(host) || at > self.quiet[host as usize]));
@@ -91,7 +91,8 @@ impl Run<'_> {
         }
     }
 
-    /// After an event a host takes its own next ones early; all hosts do after one of the node between them.
+    /// Handles events of hosts early: after an event of a host, its own next ones; after an event of the node between
+    /// the hosts, those of all hosts.
     fn take_early(&mut self, node: u32) {
         let now = self.queue.now();
         let (known, hosts) = match node < HOSTS {

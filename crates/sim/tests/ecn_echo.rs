@@ -1,4 +1,4 @@
-//! Reaction of a sender to ECN-Echo, ACK by ACK, with every window law of TCP.
+//! A sender's reaction to ECN-Echo, ACK by ACK, with every window law of TCP.
 
 use crate::common::{TRACE, run, scenario, scheme, star, windows};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use shortflow_sim::tcp::Sender;
 use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
 use std::collections::VecDeque;
 
-/// Segments on their way: the data packet and where it ends.
+/// Segments on their way: each data packet, and one past its last byte.
 #[derive(Default)]
 struct Wire(VecDeque<(Packet, u64)>);
 
@@ -22,8 +22,8 @@ impl PacketSink for Wire {
     }
 }
 
-/// A backlogged sender gets an ACK for each segment, in order and 10 µs apart, with these echoes. Returns
-/// for each the window before and after, `snd_una`, and one past the last byte sent before the ACK.
+/// Gives a backlogged sender an ACK for each segment, in order and 10 µs apart, with these echoes. Returns for each
+/// ACK the window before and after, `snd_una`, and one past the last byte sent before the ACK.
 fn answers(scheme: &Scheme, echoes: &[bool]) -> Vec<(f64, f64, u64, u64)> {
     let tcp = scenario(&star(3, "[[traffic]]\nkind = \"long-lived\"\nflows = 1\n"), &[]).tcp;
     let identity = EndpointId { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
@@ -48,8 +48,8 @@ fn answers(scheme: &Scheme, echoes: &[bool]) -> Vec<(f64, f64, u64, u64)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// RFC 3168 §6.1.2: a marked ACK never opens the window, and the window is decreased at most once until all that
-    /// was out at the decrease has been acknowledged; an unmarked ACK never decreases it.
+    /// RFC 3168 §6.1.2: a marked ACK never opens the window. The window decreases at most once until all bytes that
+    /// were outstanding at the decrease are acknowledged. An unmarked ACK never decreases the window.
     #[test]
     fn a_marked_ack_never_opens_the_window_and_cuts_at_most_once_per_window(
         echoes in prop::collection::vec(prop::bool::weighted(0.3), 1..400)
@@ -76,8 +76,8 @@ proptest! {
     }
 }
 
-/// Every packet is marked that may be. A sender without ECN sends none of those, nor heeds an echo; no window of the others
-/// grows.
+/// Every ECN-capable packet is marked. A sender without ECN sends no such packet and ignores echoes. The window of
+/// senders with ECN does not grow.
 #[test]
 fn full_marking_stops_growth_with_ecn_and_changes_nothing_without() {
     let rest = "[tcp]\ninitial_window = 8\n[faults]\nmark = 1.0\n[[traffic]]\nkind = \"long-lived\"\nflows = 1\n\
@@ -100,10 +100,10 @@ fn full_marking_stops_growth_with_ecn_and_changes_nothing_without() {
     }
 }
 
-/// Every packet is marked and alpha held at 0, so decreases only end slow start. With `grow_on_marked_acks = "yes"`
-/// all ACKs of a window but the one that decreases it open it, by 1 − 1/W segments in all: in 16 to 18 round trips,
-/// from 2 segments, to about 14. With `"ns-2"` all but the very first do, by a segment per round trip. With
-/// `"no"` it stays at two segments.
+/// Every packet is marked and alpha stays at 0, so decreases only end slow start. With `grow_on_marked_acks = "yes"`,
+/// all ACKs of a window except the decreasing one open it, by 1 − 1/W segments in all: from 2 segments to about 14 in
+/// 16 to 18 round trips. With `"ns-2"`, all except the very first ACK open it, by one segment per round trip. With
+/// `"no"`, the window stays at two segments.
 #[test]
 fn marked_acks_open_the_window_only_where_the_scenario_says_so() {
     let held = scheme("dctcp", &[("transport.g", "0"), ("transport.initial_alpha", "0")]);
@@ -123,8 +123,9 @@ fn marked_acks_open_the_window_only_where_the_scenario_says_so() {
     );
 }
 
-/// The first window, of six segments at alpha 0 in congestion avoidance; some are marked. Under ns-2's rule the ACK
-/// of a marked segment behind one without a mark opens nothing, as of 2 and 5 of 2, 3, 5; the others do.
+/// Some of the six segments of the first window are marked, with alpha 0 and in congestion avoidance. Under ns-2's
+/// rule, a marked ACK after an unmarked one does not open the window: 2 and 5 of the marked 2, 3 and 5. Other marked
+/// ACKs do.
 #[test]
 fn the_first_marked_ack_after_one_without_opens_nothing_under_the_rule_of_ns_2() {
     let held = scheme("dctcp", &[("transport.g", "0"), ("transport.initial_alpha", "0")]);
@@ -149,8 +150,8 @@ fn the_first_marked_ack_after_one_without_opens_nothing_under_the_rule_of_ns_2()
     }
 }
 
-/// RFC 8257 §3.2, Figure 1, where two segments share an ACK: an ACK goes out before a segment whose mark differs
-/// from that of one still waiting, and only then. Packets in all, of four segments sent at once.
+/// RFC 8257 §3.2, Figure 1, with one ACK for two segments: an ACK is sent before a segment whose mark differs from
+/// that of a waiting segment, and only then. Four segments are sent at once; the test counts all packets.
 #[test]
 fn a_changed_mark_sends_the_ack_that_waits() {
     for (marked, acks) in

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 const HEAD: &str =
     "title = \"errors\"\nduration = \"1s\"\nswitch = { buffer = \"250pkt\", mark_above = \"20pkt\" }\n";
 
-/// A scenario's text and its files by name.
+/// Text of a scenario, and its files by name.
 #[derive(Default)]
 struct Written(String, BTreeMap<String, String>);
 
 impl Written {
-    /// Changes one of them, unless `part` is a setting.
+    /// Changes the text or a file as `part` says. Returns false if `part` is a setting.
     fn change(&mut self, part: &str) -> bool {
         let (Written(text, files), part) = (self, &*part.replace("\\n", "\n"));
         if let Some(gone) = part.strip_prefix("without ") {
@@ -36,9 +36,10 @@ impl Written {
     }
 }
 
-/// `golden/errors.txt` has scenarios without [`HEAD`] and schemes and, below each, settings beside the error or what is told
-/// of the scenario that has them. `without TEXT` takes that text away. `FILE < TEXT` writes a file, in a comment of the
-/// scenario one that it always has; `FILE << LINE` adds a line to it, `FILE ~ OLD ~ NEW` replaces text in it.
+/// `golden/errors.txt` has scenarios (without [`HEAD`]) and schemes. Below each are settings, with the error or the
+/// messages that the scenario gets with them. `without TEXT` removes a text. `FILE < TEXT` writes a file; in a
+/// comment of the scenario, the scenario always has this file. `FILE << LINE` appends a line to a file, and `FILE ~
+/// OLD ~ NEW` replaces text in it.
 #[test]
 fn every_mistake_is_named_with_its_key() {
     let (mut base, mut got) = (String::new(), String::new());

@@ -1,4 +1,4 @@
-//! The time over which shares of endless flows are averaged.
+//! The time over which the shares of backlogged flows are averaged.
 
 use crate::common::{run, scenario_with_file, scheme};
 use shortflow_sim::fairness::fairness_windows;
@@ -6,9 +6,9 @@ use shortflow_units::Span;
 
 const LINKS: &str = "a,b,rate,delay\nh0,s0,1Gbps,5us\nh1,s0,1Gbps,5us\nh2,s0,1Gbps,5us\nh3,s0,1Mbps,9ms\n";
 
-/// Two flows of class a to h2, one of class b to h1, over 5 us a link; no flow crosses the slow and long link of h3. 20 packets of
-/// each of two flows take 480 us at 1 Gbps, those of one 240 us, and ten round trips 200 us. Ethernet adds 38 bytes to each of
-/// the 40 packets of 1500.
+/// Two flows of class a go to h2, one flow of class b to h1, over links of 5 µs; no flow crosses the slow and long
+/// link of h3. At 1 Gbps, 20 packets of each of two flows take 480 µs, 20 packets of one flow 240 µs, and ten round
+/// trips 200 µs. Ethernet adds 38 bytes to each of the 40 packets of 1,500 bytes.
 #[test]
 fn a_window_is_of_the_links_of_its_class() {
     let text = |wire: &str| {

@@ -1,4 +1,4 @@
-//! Faults by the real door: packets on links that lose, damage, delay, or fail.
+//! Faults of links in a network: packets are lost, damaged or delayed, and links fail.
 
 use crate::common::{TRACE, fct, run, scenario, scheme, star};
 use shortflow_sim::net::PERCENTS;
@@ -8,12 +8,12 @@ use shortflow_sim::queue::DropReason;
 use shortflow_sim::scheme::schemes;
 use shortflow_units::{Instant, Span};
 
-/// Packets dropped for a reason, wherever.
+/// Packets dropped anywhere for this reason.
 fn lost(outcome: &Outcome, reason: DropReason) -> u64 {
     outcome.drops.iter().filter(|row| row.reason == reason).map(|row| row.in_run).sum()
 }
 
-/// One flow of 2,000 segments from h0 to h2 on a star, its receive window 40.
+/// One flow of 2,000 segments from h0 to h2 on a star, with a receive window of 40 segments.
 fn one_flow(faults: &str) -> Outcome {
     let text = star(3, &format!("[tcp]\nreceive_window = \"40pkt\"\n{faults}\n{TRACE}"));
     run(&scenario(&text, &["0,h0,h2,2920000"]), &scheme("tcp", &[]))
@@ -32,7 +32,7 @@ fn a_damaged_packet_uses_the_link_and_is_dropped_at_its_end() {
     assert_eq!(outcome.drops[0].place, Place::Port(port.from, port.to));
 }
 
-/// Cumulative ACKs make up for lost ones: a tenth of the ACKs is gone, no data is retransmitted.
+/// Cumulative ACKs replace lost ACKs: a tenth of the ACKs is lost, and no data is retransmitted.
 #[test]
 fn lost_acks_cost_no_data() {
     let outcome = one_flow("[faults]\nhosts = 0\nack_loss = 0.1");
@@ -43,8 +43,8 @@ fn lost_acks_cost_no_data() {
     assert!(fct(&outcome, 0) >= fct(&whole, 0));
 }
 
-/// A packet that is late by 20 µs is overtaken by one (12 µs each), which is no loss to the sender; one
-/// late by 200 µs is overtaken by 16, so it is retransmitted although nothing was dropped.
+/// A packet that is 20 µs late is overtaken by one packet of 12 µs, and the sender sees no loss. A packet that is 200
+/// µs late is overtaken by 16 packets, so it is retransmitted although nothing was dropped.
 #[test]
 fn reordered_packets_arrive_late_and_out_of_order() {
     let late = |delay: &str| {
@@ -56,7 +56,7 @@ fn reordered_packets_arrive_late_and_out_of_order() {
     assert!(much.flows[0].retransmits > 5, "{}", much.flows[0].retransmits);
 }
 
-/// Two racks, two spines, and long enough flows from h0 … h3 to h4 … h7.
+/// Two racks and two spines, with flows from h0 … h3 to h4 … h7 that are long enough to meet the faults.
 fn leaf_spine(faults: &str, name: &str) -> Outcome {
     let text = format!(
         r#"
@@ -83,7 +83,7 @@ mark_above = "20pkt"
     run(&scenario(&text, &rows), &scheme(name, &[]))
 }
 
-/// Bytes onto the uplinks to both spines, in both directions.
+/// Bytes on the links of one spine, in both directions.
 fn carried(outcome: &Outcome, spine: u32) -> u64 {
     let ports = outcome.ports.iter().filter(|port| port.from.0 == spine || port.to.0 == spine);
     ports.map(|port| port.tx_bytes.get()).sum()
@@ -128,7 +128,7 @@ fn without_a_route_packets_are_dropped_where_they_stand_and_timeouts_bring_flows
     }
 }
 
-/// A port is idle while its link is down: of 100 ms, 40 are the outage and the wait for the timer after it.
+/// A port is idle while its link is down: the outage and the wait for the timer after it take 40 of 100 ms.
 #[test]
 fn a_port_whose_link_is_down_is_neither_busy_nor_full() {
     let text = star(2, "[faults]\nhosts = 1\ndown_at = \"20ms\"\nup_at = \"60ms\"\n[[traffic]]\nkind = \"long-lived\"\nflows = 1\nfrom = 0\n")
@@ -143,9 +143,9 @@ fn a_port_whose_link_is_down_is_neither_busy_nor_full() {
     }
 }
 
-/// An outage removes packets from a queue at once, also from its distribution: the percentiles are those of a
-/// sample every 100 ns. When the link returns after 10 µs, packets are still coming, and some lost packets would
-/// still have been in the queue.
+/// An outage removes packets from a queue at once, and also from its distribution: the percentiles are those of
+/// samples every 100 ns. The link returns after 10 µs, while packets still arrive and some of the lost packets would
+/// still be in the queue.
 #[test]
 fn the_distribution_of_a_queue_forgets_what_an_outage_took() {
     let rest = "[tcp]\ninitial_window = 20\n[measure]\nports = [\"s0->h3\"]\nsample_every = \"100ns\"\n\

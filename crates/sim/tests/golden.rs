@@ -1,6 +1,7 @@
 //! A few runs must give the same digest on every machine and at every optimisation level: every scheme on one mix of
-//! flows, with hosts that are FIFOs and as Linux has them, and compositions for what no scheme has by itself. The numbers beside each digest say what changed when it did. To
-//! accept a change: `SHORTFLOW_BLESS=1 cargo test -p shortflow-sim golden`, and read the difference.
+//! flows, with FIFO hosts and with hosts like Linux, and compositions for features that no scheme has by itself. The
+//! numbers beside each digest show what has changed. To accept a change: `SHORTFLOW_BLESS=1 cargo test -p
+//! shortflow-sim golden`, and read the difference.
 
 use crate::common::{run, scenario, scheme, star};
 use shortflow_sim::scheme::{Scheme, schemes};
@@ -23,7 +24,7 @@ sample_every = "1ms"
 loss = 0.0005
 "#;
 
-/// A scheme, its settings, and `routing` over three spines, where it is not one switch.
+/// A scheme, its settings, and the `routing` over three spines; without routing, the network is one switch.
 type Composition = (&'static str, &'static [(&'static str, &'static str)], &'static str);
 
 const COMPOSITIONS: [Composition; 15] = [
@@ -48,7 +49,7 @@ const COMPOSITIONS: [Composition; 15] = [
     ("dctcp", &[], r#"{ kind = "flowlet", gap = "50us" }"#),
 ];
 
-/// One line: the result of a run of 100 ms.
+/// One line with the result of a run of 100 ms.
 fn told(name: &str, text: &str, scheme: &Scheme) -> String {
     let text = text.replace("duration = \"1s\"", "duration = \"100ms\"");
     let outcome = run(&scenario(&text, &[]), scheme);
@@ -65,7 +66,7 @@ fn told(name: &str, text: &str, scheme: &Scheme) -> String {
     )
 }
 
-/// Compares with what the file says, or writes it.
+/// Compares `got` with the file; writes the file if `SHORTFLOW_BLESS` is set.
 pub fn check(file: &str, got: &str) {
     let file = format!("{}/tests/golden/{file}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("SHORTFLOW_BLESS").is_some() {

@@ -1,9 +1,9 @@
-//! Homa in a network: short messages behind long ones, grants by size, priorities and lost packets.
+//! Homa in a network: short messages behind long ones, grants by size, priorities, and lost packets.
 
 use crate::common::{TRACE, run, scenario, scheme};
 use shortflow_sim::outcome::{FlowRow, Outcome};
 
-/// A star of 10 Gbit/s and 10 µs, and other tables.
+/// Text of a star with 10 Gbit/s and 10 µs, followed by `rest`.
 fn star(hosts: usize, rest: &str) -> String {
     format!(
         r#"
@@ -21,25 +21,26 @@ fn rows(rest: &str, rows: &[&str]) -> Outcome {
     run(&scenario(&(star(6, "") + TRACE + rest), rows), &scheme("homa", &[]))
 }
 
-/// Time until the last byte is there, over that in an empty network. The acknowledgement of the message is not part of it.
+/// Time until the last byte arrives, divided by the ideal time. The acknowledgement of the message is not included.
 fn stretch(flow: &FlowRow) -> f64 {
     let took = flow.received.unwrap().since(flow.start);
     took.as_secs_f64() / flow.ideal.unwrap().as_secs_f64()
 }
 
-/// A message has a connection of its own, also where the traffic says otherwise: 10 KB that follow 2 MB to the same host pass them, at
-/// the host by the agent's order and in the switch by priority.
+/// Each message has its own connection, even with persistent connections. A message of 10 KB passes an earlier
+/// message of 2 MB to the same host: in the host by the agent's order, in the switch by priority.
 #[test]
 fn a_short_message_passes_a_long_one_of_its_connection() {
     let persistent = "connections = \"persistent\"\n";
     let alone = rows(persistent, &["0.0003,h0,h5,10000"]);
     let behind = rows(persistent, &["0,h0,h5,2000000", "0.0003,h0,h5,10000"]);
     let [alone, behind] = [&alone.flows[0], &behind.flows[1]].map(stretch);
-    // The card may have 5 us of the long message, and the switch a packet of it.
+    // The card may hold 5 µs of the long message, and the switch one packet of it.
     assert!(behind - alone < 0.5, "{alone} alone, {behind} behind");
 }
 
-/// Two messages from two hosts: the one with fewer bytes left is served at the rate of the link, the other waits.
+/// Of two messages from two hosts, the one with fewer bytes left is served at the rate of the link, and the other
+/// waits.
 #[test]
 fn the_shorter_of_two_messages_is_served_first() {
     let outcome = rows("", &["0,h0,h5,4000000", "0,h1,h5,2000000"]);
@@ -49,7 +50,7 @@ fn the_shorter_of_two_messages_is_served_first() {
     assert_eq!(outcome.counters.packets_dropped, 0);
 }
 
-/// One message alone has the link to itself: its receiver grants as fast as packets arrive.
+/// A single message uses the whole link: its receiver grants as fast as packets arrive.
 #[test]
 fn grants_keep_the_link_full() {
     for size in ["1000", "100000", "10000000"] {
@@ -58,7 +59,7 @@ fn grants_keep_the_link_full() {
     }
 }
 
-/// Any lost packet is repaired: of the first and of the last part of a message, and of grants and acknowledgements.
+/// Every lost packet is repaired: packets of the first and the last part of a message, grants and acknowledgements.
 #[test]
 fn whatever_is_lost_is_asked_for_again() {
     for lost in ["drop_data = [1]", "drop_data = [3, 4, 9]", "drop_data = [68]", "loss = 0.05"] {
@@ -72,7 +73,8 @@ fn whatever_is_lost_is_asked_for_again() {
     }
 }
 
-/// Forty messages of 50 KB at once: the buffer holds what is unscheduled, and the shortest wait least.
+/// Forty messages of 20 to 160 KB start at once. The buffer holds all unscheduled bytes, and the shortest messages
+/// finish first.
 #[test]
 fn an_incast_is_granted_one_after_another() {
     let sizes: Vec<String> = (1..=5)

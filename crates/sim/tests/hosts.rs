@@ -1,4 +1,4 @@
-//! TCP's packets in hosts: small queues in cards, and unused windows.
+//! TCP in hosts: small queues in cards, and unused windows.
 
 use crate::common::{fairness, run, scenario, scheme, values};
 use shortflow_cc::{Host, transports};
@@ -6,7 +6,7 @@ use shortflow_sim::probe::Subject;
 use shortflow_sim::scheme::schemes;
 use shortflow_units::Span;
 
-/// Three hosts, 25 µs a link, K = 20, and these tables.
+/// Text of a star with three hosts, links of 25 µs and K = 20, followed by `rest`.
 fn star(rate: &str, rest: &str) -> String {
     format!(
         "title = 'hosts'\nduration = '2s'\nwarmup = '500ms'\nhost = {{ model = 'linux' }}\n\
@@ -15,21 +15,22 @@ fn star(rate: &str, rest: &str) -> String {
     )
 }
 
-/// The schemes with hosts that run TCP.
+/// Schemes whose hosts run TCP.
 fn over_tcp() -> impl Iterator<Item = &'static str> {
     let is_tcp = |name: &str| transports().iter().any(|info| info.name == name && info.host == Host::Tcp);
     schemes().iter().filter(move |info| is_tcp(&info.transport)).map(|info| info.name.as_str())
 }
 
-/// Long flows of one host that begin together.
+/// Text of long flows of one host, which start together.
 fn of_one_host(flows: u32) -> String {
     let traffic = format!("[[traffic]]\nkind = 'long-lived'\nflows = {flows}\nfrom = 0\nto = 1\n");
     let rest = format!("[measure]\nports = ['h0->s0']\nsample_every = '37us'\n{traffic}");
     star("1Gbps", &rest).replace("'2s'", "'800ms'").replace("'500ms'", "'50ms'")
 }
 
-/// No host holds more than the small queues of its connections, also where all begin at one instant, and they share it: PIAS
-/// over several of its thresholds, which put one below the others.
+/// A host never holds more than the small queues of its connections, even if all start at one instant, and the
+/// connections share its link. With PIAS they share it over several thresholds, because each threshold moves a
+/// connection below the others.
 #[test]
 fn a_host_holds_two_segments_of_each_connection_and_they_share_its_link() {
     for name in over_tcp() {
@@ -47,7 +48,8 @@ fn a_host_holds_two_segments_of_each_connection_and_they_share_its_link() {
     }
 }
 
-/// The next segment comes when one has left: two of each connection are in the card at any time, as on Linux (docs/agreement.md).
+/// The next segment comes when one has left, so two segments of each connection are in the card at any time, as on
+/// Linux (docs/agreement.md).
 #[test]
 fn a_held_connection_keeps_its_small_queue_full() {
     for (queue, flows) in [("droptail", 1), ("droptail", 2), ("fair", 2)] {
@@ -59,16 +61,17 @@ fn a_held_connection_keeps_its_small_queue_full() {
     }
 }
 
-/// Laws over queues that do not mark, but for delay-based Swift: which flow meets the full buffer is a matter of phase.
+/// Schemes without marks or delay targets. Without jitter, the phase of the packets decides which flow meets the full
+/// buffer.
 const NEED_JITTER: [&str; 5] = ["tcp", "newreno", "cubic", "atcp", "pfabric"];
 
-/// Two hosts send to a third, the second half a second later.
+/// Two hosts send to a third; the second starts half a second later.
 #[test]
 fn long_flows_of_two_hosts_share_a_link_whoever_began() {
     let traffic = "[[traffic]]\nkind = 'long-lived'\nflows = 2\nfrom = '0-1'\nto = 2\nstagger = '500ms'\n";
     let text =
         star("1Gbps", traffic).replace("duration = '2s'\nwarmup = '500ms'", "duration = '3s'\nwarmup = '1s'");
-    // Ten seconds of losses, many of which are random.
+    // Ten seconds with many losses, at random times.
     let jitter = text.replace("'linux'", "'linux', jitter = 'half-packet'").replace("'3s'", "'11s'");
     for name in over_tcp() {
         let text = if NEED_JITTER.contains(&name) { &jitter } else { &text };
@@ -79,7 +82,7 @@ fn long_flows_of_two_hosts_share_a_link_whoever_began() {
     assert!(fairness(&run(&fifo, &scheme("dctcp", &[]))) < 0.6, "what a sender may do to another on a FIFO");
 }
 
-/// 1 KB waits behind two packets of 1.2 µs each at most; FaST sends it in two.
+/// 1 KB waits behind at most two packets of 1.2 µs each. FaST needs two round trips for it.
 #[test]
 fn messages_pass_the_long_flow_of_their_host() {
     let rows = ["0s,0,1,10MB", "1ms,0,2,1KB", "2ms,0,2,1KB", "3ms,0,2,1KB", "5ms,0,2,1KB", "7ms,0,2,1KB"];
@@ -95,7 +98,8 @@ fn messages_pass_the_long_flow_of_their_host() {
     }
 }
 
-/// Schedulers drop what waits with them, of others too: six messages at once over a card of five packets, or whose link fails.
+/// A scheduler may drop waiting packets of any connection: six messages start at once over a card of five packets, or
+/// a link that fails, or both.
 #[test]
 fn a_sender_whose_segments_the_card_drops_goes_on() {
     let rows: Vec<String> = (0..6).map(|flow| format!("0s,0,{},60KB", flow % 2 + 1)).collect();
@@ -113,8 +117,8 @@ fn a_sender_whose_segments_the_card_drops_goes_on() {
     }
 }
 
-/// h0 and h1 send to h2 over links of 1 Gbps: half of 1500 bytes take 6 us there. h3 behind 1 Mbps has no flows, so that its
-/// link delays nobody, and the note of `show` tells the value with the link that decides it.
+/// h0 and h1 send to h2 over links of 1 Gbps, on which half of 1,500 bytes takes 6 µs. h3 behind 1 Mbps has no flows,
+/// so its link delays nobody. The note of `show` names the value and the link that decides it.
 #[test]
 fn half_packet_jitter_is_of_links_that_flows_cross() {
     let links = "a,b,rate,delay\nh0,s0,1Gbps,5us\nh1,s0,1Gbps,5us\nh2,s0,1Gbps,5us\nh3,s0,1Mbps,5us\n";

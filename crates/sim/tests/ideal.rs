@@ -1,4 +1,4 @@
-//! Ideal schedulers in whole scenarios, and against queueing theory.
+//! Ideal schedulers in whole scenarios, and compared with queueing theory.
 
 use crate::common::{TRACE, fct, mean, scenario, scheme, star};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn serve(scenario: &Scenario, policy: Policy, seed: u64) -> Outcome {
     ideal::run(scenario, policy, seed, &mut NoObserver).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// True if `expected` lies in the 99.9 % confidence interval of the mean of 20 values.
+/// True if `expected` is in the 99.9 % confidence interval of the mean of 20 values.
 fn agrees(values: &[f64], expected: f64) -> bool {
     const T: f64 = 3.883;
     assert_eq!(values.len(), 20);
@@ -92,7 +92,7 @@ fn no_flow_beats_its_ideal_time_and_srpt_has_the_best_mean() {
     }
 }
 
-/// 30 KB take 20 segments of 12 µs and one of 6.72 µs, 246.72 µs in all.
+/// A flow of 30 KB takes 20 segments of 12 µs and one of 6.72 µs, 246.72 µs in all.
 #[test]
 fn backlogged_flows_share_under_ps_and_take_the_rest_elsewhere() {
     let rest = "[[traffic]]\nkind = \"long-lived\"\nflows = 3\n".to_owned() + TRACE;
@@ -114,7 +114,7 @@ fn backlogged_flows_share_under_ps_and_take_the_rest_elsewhere() {
     }
 }
 
-/// Two flows share the link for 40 ms, and one has it for the other 60.
+/// Two flows share the link for 40 ms, and one flow has it for the other 60 ms.
 #[test]
 fn a_flow_that_stops_leaves_the_link_to_the_others() {
     let long = |keys: &str| format!("[[traffic]]\nkind = 'long-lived'\nflows = 1\n{keys}\n");
@@ -143,7 +143,7 @@ fn what_the_drain_cuts_off_is_unfinished() {
     assert_eq!(outcome.flows[1].missed(outcome.end), None);
 }
 
-/// Poisson flows, of which those of the measured time count.
+/// Poisson flows that go on during the drain; only flows of the measured time count.
 fn drained(duration: &str, load: &str, rtt: &str) -> Scenario {
     let flows = format!(
         "[measure]\ndrain_flows = true\n[[traffic]]\nkind = \"poisson\"\nload = {load}\nto = 5\n\
@@ -153,9 +153,9 @@ fn drained(duration: &str, load: &str, rtt: &str) -> Scenario {
     scenario(&star.replace("rtt = \"300us\"", &format!("rtt = \"{rtt}\"")), &[])
 }
 
-/// Arrivals of the drain compete until the last measured flow is done, in ideal and in packet runs: flows fare as in
-/// a run that measures more flows, and the drain's flows are its next ones. On a long path some arrive after the link is
-/// idle and before the last byte is there.
+/// Flows that arrive during the drain compete until the last measured flow is done, in ideal and in packet runs. So
+/// measured flows finish as in a run that measures more flows, and the flows of the drain are the next flows of that
+/// run. On a long path, some flows arrive after the link is idle and before the last byte arrives.
 #[test]
 fn flows_go_on_arriving_while_those_that_count_are_served() {
     let arrival = |row: &FlowRow| (row.start, row.source, row.destination, row.size);
@@ -211,9 +211,9 @@ proptest! {
     }
 }
 
-/// Mean time in an M/G/1 queue by policy, in mean services, integrated over sizes: with arrival rate λ, F̄ = 1 − F,
-/// m₂(x) = ∫₀ˣ t² dF, ρ(x) = λ ∫₀ˣ t dF, and of sizes cut off at x ρ̂(x) = λ ∫₀ˣ F̄ dt and m̂₂(x) = 2 ∫₀ˣ t F̄ dt,
-/// a job of size x stays on average
+/// Mean time in an M/G/1 queue by policy, in mean services, integrated over sizes. With arrival rate λ, F̄ = 1 − F,
+/// m₂(x) = ∫₀ˣ t² dF, ρ(x) = λ ∫₀ˣ t dF, and for sizes cut off at x ρ̂(x) = λ ∫₀ˣ F̄ dt and m̂₂(x) = 2 ∫₀ˣ t F̄ dt,
+/// the mean time in system of a job of size x is:
 ///
 /// | policy | time in system | source |
 /// |---|---|---|
@@ -223,8 +223,9 @@ proptest! {
 /// | SJF, preemptive | λ m₂(x) / 2(1 − ρ(x))² + x / (1 − ρ(x)) | Kleinrock 1976, §3.7 |
 /// | LAS (FB) | λ m̂₂(x) / 2(1 − ρ̂(x))² + x / (1 − ρ̂(x)) | Schrage 1967 |
 ///
-/// Decimals are by the midpoint rule in 200,000 intervals of x, from 0 to 50 (exponential; the tail beyond is e⁻⁵⁰)
-/// or to 2 (uniform); an interval weighs what F̄ falls by in it, and integrals up to x grow by half an interval at a time.
+/// Decimals come from the midpoint rule with 200,000 intervals of x, from 0 to 50 (exponential; the tail beyond is
+/// e⁻⁵⁰) or to 2 (uniform). The weight of an interval is the decrease of F̄ in it, and integrals up to x grow by half
+/// an interval at a time.
 type MeanTimes = [(&'static str, f64); 5];
 
 /// Exponential sizes at load 0.7.
@@ -252,7 +253,7 @@ const LIGHTER: MeanTimes = [
     ("ideal-las", 2.5),
 ];
 
-/// Mean sojourn of 20,000 jobs of mean size 1 at load 0.7, without the first 2,000.
+/// Mean time in system of 20,000 jobs with mean size 1 at load 0.7, without the first 2,000 jobs.
 fn sojourn(policy: Policy, seed: u64, size: fn(f64) -> f64) -> f64 {
     const UNIT: f64 = 1e9;
     let mut gaps = Seeds::new(seed).stream("gaps", 0);
@@ -287,8 +288,8 @@ fn mg1_with_uniform_sizes() {
     check_mg1(|unit| 2.0 * unit, UNIFORM);
 }
 
-/// M/G/1 from a scenario: huge segments and tiny headers leave a pure queue. The time beyond
-/// the ideal one is the time in system beyond the service.
+/// An M/G/1 queue as a scenario: huge segments and tiny headers leave a pure queue. The completion time beyond the
+/// ideal one is the time in system beyond the service.
 #[test]
 fn mg1_with_poisson_flows_of_a_scenario() {
     let rest = "[tcp]\nmss = \"65000B\"\nheader = \"1B\"\n[[traffic]]\nkind = \"poisson\"\nload = 0.6\n\
@@ -306,7 +307,8 @@ fn mg1_with_poisson_flows_of_a_scenario() {
     }
 }
 
-/// Poisson flows of exponential size, mean 100 KB, over a dumbbell of fast hosts and a core of 1 Gbps at load 0.8.
+/// A scenario with unlimited buffers and tiny headers, in which the inner links of `topology` are the bottleneck of
+/// `traffic`.
 fn behind_a_core(topology: &str, traffic: &str) -> Scenario {
     let text = format!(
         "title = 'core'\nduration = '20s'\nwarmup = '500ms'\nhost.model = 'fifo'\n{topology}\n[switch]\n\
@@ -315,9 +317,9 @@ fn behind_a_core(topology: &str, traffic: &str) -> Scenario {
     scenario(&text, &[])
 }
 
-/// M/M/1 with a service time of 0.8 ms at load 0.8 (Kleinrock, Queueing Systems, 1975): a mean time of
-/// 0.8 / (1 - 0.8) = 4 ms first come, first served and under processor sharing, for which it holds for any sizes.
-/// SRPT's mean, 1.88 ms, is Schrage and Miller's integral (1966).
+/// M/M/1 with a service time of 0.8 ms at load 0.8 (Kleinrock, Queueing Systems, 1975). The mean time is 0.8 / (1 -
+/// 0.8) = 4 ms first come, first served, and also under processor sharing, for which it holds for any sizes. SRPT's
+/// mean of 1.88 ms is Schrage and Miller's integral (1966).
 #[test]
 fn the_inner_link_of_a_dumbbell_is_the_server() {
     let dumbbell =
@@ -337,7 +339,7 @@ fn the_inner_link_of_a_dumbbell_is_the_server() {
     }
 }
 
-/// 20 flows of 125 KB leave one host at once: at 1 Gbps the k-th takes k ms first come, first served.
+/// 20 flows of 125 KB leave one host at once. First come, first served at 1 Gbps, the k-th flow takes k ms.
 #[test]
 fn a_sender_of_many_flows_is_the_server() {
     let rows: Vec<String> = (1..=20).map(|to| format!("0,h0,h{to},121666")).collect();
@@ -347,7 +349,7 @@ fn a_sender_of_many_flows_is_the_server() {
     assert!((last.as_secs_f64() - 20e-3).abs() < 0.5e-3, "{last}");
 }
 
-/// Long paths of a parking lot wait at both of its inner links, which a model of one link leaves out.
+/// Flows on the long paths of a chain wait at several inner links, which a model of one link leaves out.
 #[test]
 fn several_busy_inner_links_leave_no_ideal() {
     let lot = "[topology]\nkind = 'chain'\nhops = 3\nhosts_per_switch = 4\nrate = '10Gbps'\ntrunk_rate = '1Gbps'\nrtt = '100us'";
@@ -363,8 +365,8 @@ fn several_busy_inner_links_leave_no_ideal() {
     assert!(reason.starts_with("much of the traffic waits at several links, such as s"), "{reason}");
 }
 
-/// Three endless flows have nearly all of the bytes, and one of them shares two inner links with the others. The many short flows
-/// of one rack do not outvote it.
+/// Three backlogged flows have nearly all bytes, and one of them shares two inner links with the other two. The many
+/// short flows of one rack do not outweigh this flow.
 #[test]
 fn links_are_judged_by_bytes_and_not_by_numbers_of_flows() {
     let chain = "[topology]\nkind = 'chain'\nhops = 3\nhosts_per_switch = 4\nrate = '10Gbps'\ntrunk_rate = '1Gbps'\nrtt = '100us'";

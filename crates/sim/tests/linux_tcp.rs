@@ -1,5 +1,5 @@
-//! Behaviour of Linux hosts beyond the RFCs: quick ACKs, ACKs at once when marks change, growth by
-//! segments, jitter. Times as in `analytic.rs`: a segment and its ACK take 324.64 µs, one more segment 12.
+//! Behaviour of Linux hosts beyond the RFCs: quick ACKs, immediate ACKs when marks change, growth by segments,
+//! jitter. Times are as in `analytic.rs`: a segment and its ACK take 324.64 µs, and each further segment 12 µs.
 
 use crate::common::{TRACE, fct, run, scenario, scheme, star, values};
 use shortflow_sim::outcome::Outcome;
@@ -9,7 +9,7 @@ use shortflow_units::Span;
 const ROUND: u64 = 324_640;
 const WAIT: u64 = 500_000;
 
-/// One flow of `segments`, one at first, whose ACKs are delayed by half a millisecond.
+/// One flow of `segments` with a first window of one segment, whose ACKs are delayed by half a millisecond.
 fn delayed(segments: u64, settings: &str) -> Span {
     let tcp = format!(
         "[tcp]\ninitial_window = 1\nack_every = 2\nack_delay = \"500us\"\nrto_min = \"1s\"\n{settings}\n"
@@ -28,8 +28,8 @@ fn the_first_segments_are_acknowledged_one_by_one() {
 
 #[test]
 fn what_changes_the_echo_is_acknowledged_at_once() {
-    // Segments, those marked, waits for the timer without the setting and with it. In the last case the
-    // second mark changes nothing, but its segment tells of the decrease (CWR).
+    // Segments, marked segments, and waits for the timer without and with the setting. In the last case the second
+    // mark changes nothing, but its segment reports the decrease (CWR).
     for (segments, marked, without, with) in
         [(1, "[]", 1, 1), (1, "[1]", 1, 0), (2, "[2]", 2, 1), (2, "[1]", 2, 0), (2, "[1, 2]", 2, 0)]
     {
@@ -50,7 +50,7 @@ fn slow_start_doubles_with_delayed_acks_too() {
     assert_eq!(fct(&outcome, 0), Span::from_nanos(ROUND + 12_000 + ROUND + 36_000));
 }
 
-/// A backlogged flow whose first segment is marked, which ends slow start, sampled each millisecond.
+/// A backlogged flow, sampled every millisecond, whose first segment is marked, which ends slow start.
 fn climb(settings: &str) -> Outcome {
     let text = format!(
         "[tcp]\ninitial_window = 10\n{settings}[faults]\nmark_data = [1]\n[[traffic]]\nkind = \"long-lived\"\n\
@@ -73,7 +73,7 @@ fn congestion_avoidance_adds_one_segment_per_round_trip_or_half_of_it() {
     assert!((by_acks / every - 0.5).abs() < 0.08, "{by_acks} {every}");
 }
 
-/// The ACK that fills a hole covers what had arrived before it, and opens the window once.
+/// An ACK that fills a hole covers segments that had arrived earlier, and opens the window only once.
 #[test]
 fn with_an_ack_per_segment_growth_by_segments_is_growth_by_acks() {
     let rows: Vec<String> = (0..20).map(|i| format!("{}ms,h{},h2,200000", 10 * i, i % 2)).collect();
@@ -95,7 +95,7 @@ fn jitter_delays_a_packet_by_a_random_time_up_to_its_limit() {
     let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
     let text = star(3, &("[host]\njitter = \"100us\"\n".to_owned() + TRACE));
     let outcome = run(&scenario(&text, &rows), &scheme("tcp", &[]));
-    // The segment and its ACK: twice up to 100 µs, 100 on average.
+    // The segment and its ACK are late by up to 100 µs each, in all by 100 µs on average.
     let late: Vec<f64> =
         (0..40).map(|i| (fct(&outcome, i).as_secs_f64() - ROUND as f64 * 1e-9) * 1e6).collect();
     assert!(late.iter().all(|late| (0.0..200.0).contains(late)), "{late:?}");
@@ -103,8 +103,8 @@ fn jitter_delays_a_packet_by_a_random_time_up_to_its_limit() {
     assert!((mean - 100.0).abs() < 20.0, "{mean}");
 }
 
-/// A late host sends no faster than its link: over links of equal rate, the switch holds the packet that it sends, and no other,
-/// also after a pause, at whose end many packets are ready.
+/// A late host sends no faster than its link. With links of equal rate, the switch holds only the packet that it
+/// sends, even after a pause, at the end of which many packets are ready.
 #[test]
 fn late_packets_stay_a_transmission_time_apart() {
     for host in ["jitter = '12us'", "jitter = '200us'", "stalls = 1000", "jitter = '12us'\nstalls = 1000"] {
@@ -121,8 +121,9 @@ fn late_packets_stay_a_transmission_time_apart() {
     }
 }
 
-/// Flows of a segment, one each 2 ms. A pause of length L comes upon a share E[L] / (gap + E[L]) of the packets, which wait
-/// for E[L²] / 2 E[L] on average and at most for the longest; the segment waits at one host, its ACK at the other.
+/// Flows of one segment start every 2 ms. A pause of length L meets a share E[L] / (gap + E[L]) of the packets. These
+/// wait for E[L²] / 2 E[L] on average, and at most for the longest pause. The segment waits at one host, its ACK at
+/// the other.
 #[test]
 fn packets_wait_for_the_end_of_a_pause() {
     let rows: Vec<String> = (0..5000).map(|i| format!("{}ms,h0,h2,1460", 2 * i)).collect();
@@ -135,14 +136,15 @@ fn packets_wait_for_the_end_of_a_pause() {
         late.sort_by(f64::total_cmp);
         late
     };
-    // Both hosts: a share of 1/11, in which packets wait for 541.7 µs on average.
+    // Both hosts: a share of 1/11 of the packets waits, for 541.7 µs on average.
     let uniform = late("stalls = 100");
     let mean = uniform.iter().sum::<f64>() / 5000.0;
     assert!((mean / (2.0 * 541.7 / 11.0) - 1.0).abs() < 0.1, "{mean}");
     assert!(uniform[4999] > 1400.0 && uniform[4999] < 3000.0, "{}", uniform[4999]);
     let on_time = uniform.iter().filter(|late| **late == 0.0).count() as f64 / 5000.0;
     assert!((on_time - (10.0f64 / 11.0).powi(2)).abs() < 0.03, "{on_time}");
-    // Of pauses of one length, every moment is as likely: a quarter of those that wait do so for the last quarter.
+    // With pauses of one length, every wait is equally likely: a quarter of the waiting packets waits for less than a
+    // quarter of the pause.
     let equal = late("stalls = 20\nstall_min = \"1ms\"\nstall_max = \"1ms\"");
     let waiting: Vec<f64> = equal.into_iter().filter(|late| *late > 0.0).collect();
     let short = waiting.iter().filter(|late| **late < 250.0).count() as f64 / waiting.len() as f64;
@@ -161,7 +163,7 @@ fn jitter_and_pauses_keep_the_order_of_packets() {
     assert!(stalling > punctual + Span::from_millis(3) && jittery > punctual);
 }
 
-/// Two DCTCP flows, the second two seconds later: final share of the second in the bytes.
+/// Share of the second of two DCTCP flows in the bytes of the measured time; the second starts two seconds later.
 fn share_of_the_newcomer(jitter: &str) -> f64 {
     let text = format!(
         r#"
@@ -180,9 +182,9 @@ traffic = [{{ kind = "long-lived", flows = 2, from = "0-1", to = 2, stagger = "2
     bytes[1] / (bytes[0] + bytes[1])
 }
 
-/// Packets of one flow come in a row and always at the same moment of another packet's transmission. Then the
-/// flow with the smaller window is cut twice in a round more often, and stays where it is (traffic phase
-/// effects: Floyd and Jacobson, 1992).
+/// Packets of a flow arrive in a row, always at the same point of another packet's transmission. The flow with the
+/// smaller window is then cut twice in a round more often, and stays small (traffic phase effects: Floyd and
+/// Jacobson, 1992).
 #[test]
 fn a_newcomer_gets_its_share_where_hosts_are_not_punctual_to_the_picosecond() {
     let (punctual, real) = (share_of_the_newcomer("0s"), share_of_the_newcomer("50us"));

@@ -1,4 +1,4 @@
-//! All plans of execution of a run give one outcome, to the last bit.
+//! All execution plans of a run give the same outcome, to the last bit.
 
 use crate::common::{scenario, scenario_with_file, scheme, small_topology};
 use proptest::prelude::*;
@@ -14,8 +14,8 @@ use shortflow_units::Instant;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-/// Long flows, many finite ones with deadlines, an incast that overflows, and messages on open connections, in networks
-/// whose buffers are small: packets are dropped and timers expire.
+/// Long flows, many finite flows with deadlines, an incast that overflows, and messages on open connections, in
+/// networks with small buffers: packets are dropped and timers expire.
 const MIX: &str = r#"
 [switch]
 buffer = "20pkt"
@@ -46,7 +46,7 @@ every = "1500us"
 connections = "persistent"
 "#;
 
-/// A run of 6 ms of the mix, with more keys in its tables, each `(table, keys)`.
+/// A run of the mix for 6 ms, with more keys in its tables, as `(table, keys)`.
 fn mix(topology: &str, more: &[(&str, &str)]) -> Scenario {
     let mut text = format!(
         "title = 'mix'\nduration = '6ms'\nwarmup = '1ms'\ndrain = '30ms'\n[topology]\n{}\n{MIX}\
@@ -63,7 +63,7 @@ fn mix(topology: &str, more: &[(&str, &str)]) -> Scenario {
     scenario(&text, &[])
 }
 
-/// Queries, which wait for the answers of the one before.
+/// Queries, each of which waits for the answers of the previous one.
 const ANSWERS: (&str, &str) = (
     "[[traffic]]\nkind = 'queries'",
     "workers = 4\nrepeat = 100\nto = 0\nsizes = { kind = 'fixed', value = '10KB' }",
@@ -74,7 +74,7 @@ fn on(cores: usize, scenario: &Scenario, scheme: &Scheme) -> (Outcome, Cores) {
         .unwrap_or_else(|error| panic!("{} on {cores} cores: {error}", scheme.name))
 }
 
-/// Plans in which each choice meets both values of all others; `make modes` takes every plan.
+/// Plans in which each choice is combined with both values of every other choice; `make modes` runs every plan.
 const MODES: [Modes; 7] = [
     Modes { prefetch: true, fixed_paths: true, predicts: true, ..Modes::PLAIN },
     Modes { fixed_paths: true, predicts: true, early_hosts: true, ..Modes::PLAIN },
@@ -85,7 +85,8 @@ const MODES: [Modes; 7] = [
     Modes { cores: 4, fixed_paths: true, ..Modes::PLAIN },
 ];
 
-/// The outcome of a run, the same in all [`MODES`] that its needs allow; these.
+/// Runs a scenario in every plan of [`MODES`] that it allows, and asserts that all outcomes are equal. Returns the
+/// outcome and these plans.
 pub fn all_alike(scenario: &Scenario, scheme: &Scheme, seed: u64) -> (Outcome, Vec<Modes>) {
     let run = |modes| {
         let plan = ExecutionPlan::set(modes, scenario, scheme)?;
@@ -119,7 +120,7 @@ fn every_scheme_gives_the_same_by_every_plan() {
     assert!(dropped > 1000 && timeouts > 100 && marks > 1000, "{dropped}, {timeouts}, {marks}");
 }
 
-/// One thing that few networks have in each, and the cores that it allows.
+/// Cases with one feature each that few networks have, and the numbers of cores that the feature allows.
 #[test]
 fn so_does_what_few_networks_have() {
     type Keys<'a> = &'a [(&'a str, &'a str)];
@@ -195,7 +196,7 @@ fn so_does_what_few_networks_have() {
     }
 }
 
-/// Where queues read priorities, the next message of a connection overtakes the tail of the one before.
+/// If queues read priorities, the next message of a connection overtakes the tail of the previous one.
 #[test]
 fn packets_that_overtake_by_priority_are_no_error() {
     let text = "title = 'overtaking'\nduration = '5ms'\ndrain = '1s'\n\
@@ -206,7 +207,7 @@ fn packets_that_overtake_by_priority_are_no_error() {
     assert_eq!((outcome.counters.packets_dropped, outcome.counters.unfinished), (0, 0));
 }
 
-/// A timer may come after its connection, to the host of another that has its slot now.
+/// A timer may expire after its connection has closed, at the host of another connection that has the same slot.
 #[test]
 fn timers_of_earlier_connections_change_nothing() {
     let text = "title = 'short'\nduration = '10ms'\n\
@@ -221,9 +222,9 @@ fn timers_of_earlier_connections_change_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// Links of different delays: windows are as long as the shortest of those between parts, and the end of a flow is known
-    /// after the longest of all, as are arrivals to applications, which take as long to answer. Some switches are far from all
-    /// hosts, or in another network.
+    /// Links have different delays. A window is as long as the shortest delay between parts. The end of a flow, and
+    /// an arrival at an application, is known after the longest delay; applications take as long to answer. Some
+    /// switches are far from all hosts, or in another network.
     #[test]
     fn so_does_any_network(
         delays in prop::collection::vec(prop_oneof![500u64..2000, 2000u64..300_000], 14),
@@ -250,8 +251,8 @@ proptest! {
     }
 }
 
-/// The last bits of a run: at the end of the drain with flows that are not done, at the end of the measured time where
-/// nothing is waited for, and with nothing but flows without end.
+/// Runs may end at the end of the drain with unfinished flows; at the end of the measured time if nothing is waited
+/// for; or with only backlogged flows.
 #[test]
 fn so_do_runs_however_they_end() {
     let with = |change: &dyn Fn(String) -> String| {
@@ -268,7 +269,8 @@ fn so_do_runs_however_they_end() {
     assert_eq!((endless.flows.len(), endless.end.as_secs_f64()), (2, 0.005));
 }
 
-/// A law from outside, which keeps its window. Whoever shares its clock sees time go on.
+/// A user-defined law with a constant window, which asserts that time never goes back on its clock. Connections may
+/// share a clock.
 #[derive(Debug)]
 struct Own(Arc<Mutex<Instant>>);
 
@@ -291,7 +293,7 @@ impl CongestionControl for Own {
     fn on_congestion(&mut self, _: &mut Window, _: Cause, _: &FlowView) {}
 }
 
-/// Their state may be one for all connections.
+/// All connections may share the state of user-defined laws, so these laws must see events in order of time.
 #[test]
 fn laws_from_outside_see_all_connections_in_order_of_time() {
     on(1, &mix("fat-tree", &[("[host]", "model = 'fifo'")]), &Own::scheme(true));
@@ -334,8 +336,8 @@ fn where_one_core_is_taken_the_reason_is_said() {
     assert_eq!((taken.used, taken.why.unwrap_or_default()), one("ideal-srpt serves a fluid"));
 }
 
-/// Not window by window: small networks whose links carry few packets in a window, short links, flows or samples all the time, and
-/// one random number for packets at several nodes.
+/// Not simulated window by window: small networks whose links carry few packets in a window, short links, permanent
+/// starts of flows or samples, and one random stream for packets at several nodes.
 #[test]
 fn networks_are_simulated_in_windows_where_that_pays() {
     let text = "title = 'any'\nduration = '3ms'\n\
@@ -352,7 +354,7 @@ fn networks_are_simulated_in_windows_where_that_pays() {
     assert!(windows("", ""));
     assert!(windows("[measure]", "[faults]\nloss = 0.01\ncorrupt = 0.01\n[measure]"));
     assert!(windows("k = 8", "k = 4"));
-    // 96 ports: a link must carry four packets of 1.2 us in a window of a twelfth of the RTT.
+    // With 96 ports, a link must carry four packets of 1.2 µs in a window, which is a twelfth of the RTT.
     let small = |rtt: &str| windows_in(&text.replace("k = 8", "k = 4"), "120us", rtt);
     assert_eq!([small("57600ns"), small("57588ns")], [true, false]);
     let star = |hosts: u32| {
@@ -376,7 +378,7 @@ fn networks_are_simulated_in_windows_where_that_pays() {
     assert!(!windows(from, &short("12ps")));
 }
 
-/// Data is prefetched from 1,024 ports on. TCP predicts unless its loss recovery or its law watches each packet.
+/// Data is prefetched from 1,024 ports on. TCP predicts packets unless its loss recovery or its law reads each packet.
 #[test]
 fn shortcuts_are_taken_where_they_pay() {
     let modes =
@@ -396,7 +398,7 @@ fn shortcuts_are_taken_where_they_pay() {
     assert_eq!(no.map(|(name, set)| predicts(name, set, "")), [false; 3]);
 }
 
-/// Each part of a run forbids what it cannot have: several cores, windows, fixed paths.
+/// Features of a run forbid plans that they do not allow: several cores, windows, or fixed paths.
 #[test]
 fn no_plan_is_against_the_needs_of_a_part() {
     let several = [
@@ -428,7 +430,7 @@ fn no_plan_is_against_the_needs_of_a_part() {
     }
 }
 
-/// If parts would wait longer for one another than they work, fewer cores are advised, or one.
+/// If parts would wait for each other longer than they work, `cores` advises fewer cores, or one.
 #[test]
 fn as_many_cores_are_advised_as_have_room() {
     let with = |rtt: &str, more: &str, most| {
@@ -438,7 +440,7 @@ fn as_many_cores_are_advised_as_have_room() {
         cores(&scenario(&text, &[]), &scheme("dctcp", &[]), most, false)
     };
     let advised = |rtt, most| with(rtt, "", most);
-    // 48 links, both ways; a window of a twelfth of the RTT; 1.2 us for a packet.
+    // 48 links in both directions; a window is a twelfth of the RTT; a packet takes 1.2 µs.
     let why = |span, carried| {
         Some(format!(
             "8 parts would meet every {span}, in which the links carry {carried} packets at most; each needs 100"
@@ -452,7 +454,7 @@ fn as_many_cores_are_advised_as_have_room() {
     assert_eq!(damaged, Cores { used: 7, why: Some(reason.to_owned()) });
 }
 
-/// Two sites far from each other, with racks that are near: two parts are worth it, and more are not.
+/// Two sites are far from each other, and the racks in each site are close. Two parts are worthwhile, more are not.
 #[test]
 fn the_cut_that_is_advised_is_the_one_that_is_made() {
     let mut edges = "a,b,rate,delay\ns0,s3,10Gbps,5ms\n".to_owned();
@@ -472,7 +474,7 @@ fn the_cut_that_is_advised_is_the_one_that_is_made() {
     }
 }
 
-/// Stops a run at its third look, or panics.
+/// Stops a run at its third tick, or panics.
 struct Stopping {
     looks: u32,
     panics: bool,

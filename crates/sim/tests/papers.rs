@@ -1,5 +1,5 @@
-//! Results of the papers with few flows, from the outside: traffic, marks and losses go into the
-//! network; windows, completion times and timeouts come out.
+//! Results of the papers with few flows: traffic, marks and losses enter the network; windows, completion times and
+//! timeouts are measured.
 
 use crate::common::{fct, run, scenario, scheme, star, values, windows};
 use shortflow_sim::engine::Seeds;
@@ -9,8 +9,8 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_sim::traffic::Workload;
 use shortflow_units::{Instant, Span};
 
-/// Two flows over 100 Mbit/s, 200 µs and 100 packets, the second one starting `millis` later. From
-/// 40 MB on a flow has the low weight: then that is the first flow alone.
+/// Two flows over 100 Mbit/s, 200 µs and 100 packets; the second starts `millis` later. From 40 MB on a flow has the
+/// low weight, which only the first flow reaches.
 fn two_weights(millis: u64) -> Outcome {
     let text = format!(
         r#"
@@ -41,8 +41,8 @@ fn mean_window(outcome: &Outcome, index: usize) -> f64 {
     windows.iter().sum::<f64>() / windows.len() as f64
 }
 
-/// ATCP's Theorem 1, and claim `atcp/fig5-weighted-ratio`: weights 1 and 2 under the losses of a full buffer. SACK repairs several
-/// losses in one round trip, so that each congestion event halves once, as the theorem assumes.
+/// ATCP's Theorem 1, and claim `atcp/fig5-weighted-ratio`: weights 1 and 2 with losses of a full buffer. SACK repairs
+/// several losses in one round trip, so each congestion event halves the window once, as the theorem assumes.
 #[test]
 fn windows_of_weights_one_and_two_are_as_one_to_two() {
     let starts = [5000, 5037, 5074, 5111, 5148];
@@ -55,7 +55,7 @@ fn windows_of_weights_one_and_two_are_as_one_to_two() {
     assert!((mean - 2.0).abs() <= 0.1, "{mean} of {ratios:?}");
 }
 
-/// FaST §5.2: 100 workers answer with 10 KB each over one port of 100 KB, K = 30 KB, RTOmin 10 ms.
+/// FaST §5.2: 100 workers answer with 10 KB each over one port of 100 KB, with K = 30 KB and RTOmin 10 ms.
 fn query(name: &str, settings: &[(&str, &str)]) -> Outcome {
     let text = r#"
 title = "query"
@@ -75,7 +75,7 @@ jitter = "10us"
     run(&scenario(text, &[]), &scheme(name, settings))
 }
 
-/// Mean over the queries of the time to the last answer, in milliseconds, and of their timeouts.
+/// Means over the queries: time to the last answer in milliseconds, and number of timeouts.
 fn query_time(outcome: &Outcome) -> (f64, f64) {
     let queries = outcome.flows.chunks(100);
     let count = queries.len() as f64;
@@ -84,9 +84,9 @@ fn query_time(outcome: &Outcome) -> (f64, f64) {
     (last.map(Span::as_secs_f64).sum::<f64>() / count * 1e3, f64::from(timeouts) / count)
 }
 
-/// Claims `fast/fig5-fast-fewest` and `fast/fig6-fast-at-most-one`: at most one timeout for a worker with FaST. In this one
-/// rack, with first windows of two segments, the order is the printed one (72 ms for NewReno, 43 ms for DCTCP, 16 ms for FaST),
-/// as `fast/fig4-order-100` (undecided) may be over five racks.
+/// Claims `fast/fig5-fast-fewest` and `fast/fig6-fast-at-most-one`: with FaST, each worker has at most one timeout.
+/// In this single rack, with first windows of two segments, the order is the printed one (72 ms for NewReno, 43 ms
+/// for DCTCP, 16 ms for FaST), as in `fast/fig4-order-100` (undecided) over five racks.
 #[test]
 fn a_query_to_a_hundred_workers_is_answered_soonest_by_fast() {
     let newreno = ("transport.recovery", "newreno");
@@ -99,8 +99,7 @@ fn a_query_to_a_hundred_workers_is_answered_soonest_by_fast() {
     assert!(fast.1 < dctcp.1 / 2.0 && dctcp.1 < tcp.1, "{fast:?} {dctcp:?} {tcp:?}");
 }
 
-/// Every packet marked: vwnd falls to the smallest segment, and packets of 100 bytes are all that
-/// leaves.
+/// With every packet marked, vwnd falls to the smallest segment, and only packets of 100 bytes are sent.
 #[test]
 fn full_marking_drives_fast_to_its_smallest_segment() {
     let text = star(
@@ -118,7 +117,7 @@ fn full_marking_drives_fast_to_its_smallest_segment() {
     }
 }
 
-/// Half of all packets marked and one in fifty lost: segments of every size are lost and resent.
+/// Half of all packets are marked and one in fifty is lost, so segments of every size are lost and retransmitted.
 #[test]
 fn fast_delivers_every_byte_whatever_is_marked_and_lost() {
     let text = star(
@@ -136,8 +135,8 @@ fn fast_delivers_every_byte_whatever_is_marked_and_lost() {
     }
 }
 
-/// Two flows of 10 MB share 1 Gbit/s, which takes 160 ms. The first has a deadline of
-/// 100 ms, the second one of a second.
+/// Two flows of 10 MB share 1 Gbit/s, which takes 160 ms. The first has a deadline of 100 ms, the second of one
+/// second.
 fn near_and_far(name: &str) -> (Span, Span) {
     let flow = |host: usize, deadline: &str| {
         format!(
@@ -151,7 +150,7 @@ fn near_and_far(name: &str) -> (Span, Span) {
     (fct(&outcome, 0), fct(&outcome, 1))
 }
 
-/// D2TCP: the near-deadline flow backs off less, and meets a deadline that an equal share would miss.
+/// With D2TCP, the flow with the nearer deadline backs off less, and finishes earlier than with an equal share.
 #[test]
 fn d2tcp_gives_way_to_the_nearer_deadline() {
     let (near, far) = near_and_far("d2tcp");
@@ -162,10 +161,9 @@ fn d2tcp_gives_way_to_the_nearer_deadline() {
     assert!(near < far && far < Span::from_millis(170), "{near} {far}");
 }
 
-/// A million flows of the shipped scenario, 49.5 a second, whose median gap is the middle of the published range
-/// (ATCP, Sec. III and Fig. 3):
-/// 80 % are below 100 KB and 99 % below 10 MB, 83 % of bytes are in larger ones, and 80 % of the gaps are 0.4 to 40 ms. The
-/// tolerances are five standard deviations.
+/// A million flows of the shipped scenario, at 49.5 flows per second, so that the median gap is the middle of the
+/// published range (ATCP, Sec. III and Fig. 3). 80 % of the flows are below 100 KB and 99 % below 10 MB, 83 % of the
+/// bytes are in larger flows, and 80 % of the gaps are 0.4 to 40 ms. The tolerances are five standard deviations.
 #[test]
 fn a_million_flows_of_atcps_trace_have_the_published_shares() {
     let text = include_str!("../../../python/shortflow/scenarios/atcp-trace.toml");

@@ -1,4 +1,4 @@
-//! Some flows run another transport than the scheme's, as the network shows.
+//! Scenarios in which some flows run another transport than the scheme's.
 
 use super::common::{run, scenario, scheme, star};
 use shortflow_sim::outcome::{FlowRow, Outcome};
@@ -17,7 +17,7 @@ fn of_class(outcome: &Outcome, class: u16) -> Vec<&FlowRow> {
     outcome.flows.iter().filter(|flow| flow.class == ClassId::from(usize::from(class))).collect()
 }
 
-/// NewReno without ECN is never marked where the scheme's DCTCP is.
+/// Flows of NewReno without ECN are never marked, while those of the scheme's DCTCP are.
 #[test]
 fn flows_of_the_share_run_its_transport_and_the_others_the_schemes() {
     let (classes, mixed) = outcome(POISSON, "transport = \"newreno\"\ntransport_share = 0.25\n", "dctcp");
@@ -30,7 +30,8 @@ fn flows_of_the_share_run_its_transport_and_the_others_the_schemes() {
     assert_eq!(mixed.counters.unfinished, 0);
 }
 
-/// Common random numbers: the share changes neither starts nor sizes nor hosts, and is the same under every scheme.
+/// Common random numbers: the share changes neither starts nor sizes nor hosts, and the same flows are chosen under
+/// every scheme.
 #[test]
 fn the_same_flows_arrive_and_the_same_ones_are_chosen() {
     let drawn = |outcome: &Outcome| {
@@ -47,8 +48,9 @@ fn the_same_flows_arrive_and_the_same_ones_are_chosen() {
     assert_eq!(chosen(&mixed), chosen(&outcome(POISSON, partial, "tcp").1));
 }
 
-/// A whole entry that runs the scheme's own transport is the same, and keeps the name of its class. A second entry with flows
-/// of that class needs another name for those of the transport, and so may the rows of a trace.
+/// A traffic entry whose flows all run the scheme's own transport gives the same run and keeps the name of its class.
+/// If a second entry has flows of this class, the flows with the transport get a class of another name, and so do the
+/// rows of a trace.
 #[test]
 fn the_schemes_own_transport_changes_nothing() {
     let whole = "transport = \"cubic\"\ntransport_share = 1\n";
@@ -61,7 +63,7 @@ fn the_schemes_own_transport_changes_nothing() {
     assert_eq!(two("class = \"a\"\n[[traffic]]\nkind = \"long-lived\"\nclass = \"b\"\n"), ["a", "b"]);
 }
 
-/// Flows that share a connection share its transport, and applications keep to theirs.
+/// Flows that share a connection share its transport, and an application keeps its transport.
 #[test]
 fn connections_and_applications_have_one_transport() {
     let queries = "[[traffic]]\nkind = \"queries\"\nworkers = 4\nto = 0\nrepeat = 20\nconnections = \"persistent\"\n\

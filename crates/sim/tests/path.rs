@@ -8,7 +8,8 @@ use shortflow_spec::Source;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::sync::{Arc, Mutex};
 
-/// A law that keeps a window, paces if asked, and keeps what it sees: samples by time, and the times of its timer.
+/// A law with a constant window, which paces if asked, and records its samples with their times and the times of its
+/// timer.
 #[derive(Debug, Clone, Default)]
 struct Recorder {
     cwnd: f64,
@@ -21,15 +22,15 @@ struct Recorder {
 #[derive(Debug, Default)]
 struct Seen {
     samples: Vec<(Instant, PathSample)>,
-    /// For each of them the segments by which the stream advanced, and `true` in recovery.
+    /// For each sample, the segments by which `snd_una` advanced, and `true` in recovery.
     advances: Vec<(u64, bool)>,
-    /// Marked bytes, and those of them reported by ACKs that did not advance.
+    /// Marked bytes, and marked bytes reported by ACKs that did not advance.
     marked: [Bytes; 2],
     woken: Vec<Instant>,
 }
 
 impl Seen {
-    /// For each sample, true if it is limited by the application.
+    /// For each sample, true if it is application-limited.
     fn limited(&self) -> Vec<bool> {
         self.samples.iter().map(|(_, sample)| sample.app_limited).collect()
     }
@@ -65,7 +66,7 @@ impl CongestionControl for Recorder {
     }
 }
 
-/// `flows` long flows for 20 ms, each with such a law, on a star of 1 Gbit/s and 300 µs, beside other settings.
+/// `flows` long flows with this law for 20 ms, on a star of 1 Gbit/s and 300 µs, with other settings in `rest`.
 fn long_flows(law: &Recorder, flows: usize, rest: &str) -> Outcome {
     let traffic = format!(
         "[[traffic]]\nkind = \"long-lived\"\nflows = {flows}\nfrom = \"0-{}\"\nto = {flows}\n{rest}",
@@ -88,13 +89,13 @@ fn scheme_over(base: &str, law: &Recorder, (key, value): (&str, &str)) -> Scheme
     Scheme::user_defined(base, "recorder".to_owned(), String::new(), &settings, start).unwrap()
 }
 
-/// Flows of a trace with such a law, on one connection, beside other settings.
+/// Flows of a trace with this law, on one connection, with other settings in `rest`.
 fn trace(law: &Recorder, recovery: &str, rest: &str, rows: &[&str]) -> Outcome {
     let text = star(3, &format!("{rest}{TRACE}connections = \"persistent\"\n"));
     run(&scenario(&text, rows), &scheme(law, recovery))
 }
 
-/// Hosts of every scheme obey a law from outside, with the path in each ACK, or refuse it.
+/// The hosts of every scheme obey a user-defined law and give it a path with each ACK, or refuse the law.
 #[test]
 fn no_host_takes_a_law_and_leaves_it_alone() {
     for info in schemes() {
@@ -111,7 +112,8 @@ fn no_host_takes_a_law_and_leaves_it_alone() {
     }
 }
 
-/// 300 µs, two packets of 1500 bytes and two ACKs of 40 on links of 1 Gbit/s.
+/// Round-trip time of the empty network: 300 µs, two packets of 1,500 bytes and two ACKs of 40 bytes on links of 1
+/// Gbit/s.
 const BASE: Span = Span::from_nanos(300_000 + 2 * 12_000 + 2 * 320);
 
 #[test]
@@ -141,8 +143,8 @@ fn an_empty_network_shows_its_round_trip_time_and_the_rate_of_the_window() {
     assert!(seen.samples.len() > 50);
 }
 
-/// Ten segments at once wait in the queue of their host, where 0 to 9 are ahead of them; two flows of five meet in the
-/// switch. The rest of each round-trip time is that of an empty network.
+/// Ten segments sent at once wait in the queue of their host, behind 0 to 9 others. Packets of two flows meet in the
+/// switch. The rest of each round-trip time is that of the empty network.
 #[test]
 fn waiting_in_hosts_and_in_switches_is_told_apart() {
     let law = Recorder { cwnd: 10.0, ..Recorder::default() };
@@ -156,7 +158,7 @@ fn waiting_in_hosts_and_in_switches_is_told_apart() {
     let law = Recorder { cwnd: 30.0, ..Recorder::default() };
     long_flows(&law, 2, "");
     let seen = law.seen.lock().unwrap();
-    // 60 segments, of which 27 fill the path: the others wait, 33 · 12 µs.
+    // 60 segments are in flight and 27 fill the path, so a packet waits for 33 others, 33 · 12 µs.
     let late = seen.samples.iter().filter(|(at, _)| at.as_secs_f64() > 0.01);
     let late: Vec<PathSample> = late.map(|(_, sample)| *sample).collect();
     assert!(late.len() > 800, "{} of the 833 that the link has sent", late.len());
@@ -168,8 +170,8 @@ fn waiting_in_hosts_and_in_switches_is_told_apart() {
     }
 }
 
-/// Two hosts send to one another, 40 segments at a time where the path holds 27: data waits behind ACKs and data, and ACKs
-/// behind the data of the receiver. Nobody is late with an answer.
+/// Two hosts send to each other, 40 segments at a time on a path that holds 27. Data waits behind ACKs and data, and
+/// ACKs wait behind the data of the receiver. No processor is late.
 #[test]
 fn waiting_behind_what_the_receiver_sends_is_told_apart() {
     let law = Recorder { cwnd: 40.0, ..Recorder::default() };
@@ -189,7 +191,8 @@ fn waiting_behind_what_the_receiver_sends_is_told_apart() {
     assert!(before > 50.0 && after > 50.0, "{before} us, {after} us");
 }
 
-/// A receiver that delays its ACKs counts as a host: with two segments an ACK and a window of one, `ack_delay` passes.
+/// The receiver's delay of an ACK counts as a delay of the host: with one ACK for two segments and a window of one
+/// segment, each ACK waits for `ack_delay`.
 #[test]
 fn a_delayed_ack_is_a_delay_of_the_host() {
     let law = Recorder { cwnd: 1.0, ..Recorder::default() };
@@ -202,7 +205,7 @@ fn a_delayed_ack_is_a_delay_of_the_host() {
     }
 }
 
-/// Each host is late by up to 100 µs, on average by 50, and that is no part of the path.
+/// Each host is late by up to 100 µs, on average by 50 µs, and this delay is not part of the path.
 #[test]
 fn jitter_is_a_delay_of_the_hosts() {
     let law = Recorder { cwnd: 1.0, ..Recorder::default() };
@@ -218,8 +221,8 @@ fn jitter_is_a_delay_of_the_hosts() {
     assert!(n > 40.0 && (80e-6..120e-6).contains(&(sum / n)), "{n} samples, {} s on average", sum / n);
 }
 
-/// The fourth of ten packets is lost. Every ACK tells of one segment that has arrived, in order or not, and of its round
-/// trip; the one of the retransmission too, though it covers seven.
+/// The fourth of ten packets is lost. Every ACK reports one segment that has arrived, in order or not, and the round
+/// trip of this segment. So does the ACK of the retransmission, although it covers seven segments.
 #[test]
 fn acks_that_do_not_advance_have_samples() {
     for recovery in ["sack", "rack"] {
@@ -240,8 +243,8 @@ fn acks_that_do_not_advance_have_samples() {
     }
 }
 
-/// Packets sprayed over four spines, which mark above two packets, arrive in any order, and none is retransmitted. The
-/// marks reported to laws add up to the marked arrivals.
+/// Packets are sprayed over four spines, which mark above two packets. They arrive in any order, and none is
+/// retransmitted. The marks reported to laws add up to the marked arrivals.
 #[test]
 fn marks_are_told_of_in_whatever_order_packets_arrive() {
     let law = Recorder { cwnd: 40.0, ..Recorder::default() };
@@ -258,8 +261,8 @@ fn marks_are_told_of_in_whatever_order_packets_arrive() {
     assert!(marks > 100 && seen.marked[1] > Bytes::new(1460 * 20), "{marks} marks, {:?}", seen.marked);
 }
 
-/// Ten segments fill the window, so that those of the next message, which comes before their ACKs, are not limited by the
-/// application. Those of a third are, which comes when all else is acknowledged.
+/// Ten segments fill the window. The next message comes before their ACKs, so its segments are not
+/// application-limited. The third message comes when everything is acknowledged, so its segments are.
 #[test]
 fn a_rate_is_limited_by_the_application_where_data_runs_out_before_the_window() {
     let law = Recorder { cwnd: 10.0, ..Recorder::default() };
@@ -269,8 +272,9 @@ fn a_rate_is_limited_by_the_application_where_data_runs_out_before_the_window() 
     assert_eq!(seen.samples[20].1.rate, Rate::of(Bytes::new(1460), BASE), "sampling begins again");
 }
 
-/// Of ten segments the first is lost, and the three of the next message come with its retransmission: SACKed data is
-/// not in flight, so the window was not full. With RACK it was not when the first went again, either.
+/// The first of ten segments is lost, and the three segments of the next message come with its retransmission. SACKed
+/// data is not in flight, so the window was not full. With RACK, the window was not full at the retransmission of the
+/// first segment either.
 #[test]
 fn a_window_is_not_full_of_what_has_arrived() {
     for (recovery, full) in [("sack", 10), ("rack", 9)] {
@@ -283,8 +287,8 @@ fn a_window_is_not_full_of_what_has_arrived() {
     }
 }
 
-/// Five of twelve segments are lost, and the reduction in proportion sends them again one by one, when there is no other
-/// data any more: that is not the application's doing.
+/// Five of twelve segments are lost, and proportional rate reduction retransmits them one by one when no other data
+/// is left. This wait is not application-limited.
 #[test]
 fn what_waits_to_be_sent_again_is_data() {
     let law = Recorder { cwnd: 10.0, ..Recorder::default() };
@@ -293,8 +297,9 @@ fn what_waits_to_be_sent_again_is_data() {
     assert_eq!(law.seen.lock().unwrap().limited(), [false; 12]);
 }
 
-/// `tcp.grow_by_segments`, where two segments share an ACK and the fourth of ten is lost. The ACK that the fifth brings
-/// about is for the third, and tells of both; from then on each tells of one. The last ends recovery and counts once.
+/// With `tcp.grow_by_segments` and one ACK for two segments, the fourth of ten segments is lost. The ACK that the
+/// fifth causes acknowledges the third and reports both. After that, each ACK reports one segment. The last one ends
+/// recovery and counts once.
 #[test]
 fn each_segment_of_an_ack_is_told_with_what_it_delivers() {
     let law = Recorder { cwnd: 10.0, ..Recorder::default() };
@@ -312,8 +317,8 @@ fn each_segment_of_an_ack_is_told_with_what_it_delivers() {
     assert_eq!(told, expected);
 }
 
-/// 10 Mbit/s are one packet in 1.2 ms. The third of three is lost; the probe is due two round trips after it, and leaves
-/// when the pacer lets it.
+/// 10 Mbit/s are one packet in 1.2 ms. The third of three packets is lost. The probe is due two round trips after it,
+/// and leaves when the pacer allows it.
 #[test]
 fn a_tail_loss_probe_waits_for_the_pacer() {
     let law = Recorder { cwnd: 10.0, rate: Rate::new(10_000_000), ..Recorder::default() };
@@ -322,7 +327,8 @@ fn a_tail_loss_probe_waits_for_the_pacer() {
     assert_eq!(fct(&outcome, 0), Span::from_micros(3 * 1200) + BASE);
 }
 
-/// A quarter of a segment is one segment in four round trips, and a half one in two; none waits anywhere.
+/// A window of a quarter of a segment sends one segment in four round trips, a window of a half one in two. No
+/// segment waits in a queue.
 #[test]
 fn a_window_below_one_segment_is_paced() {
     for (cwnd, round_trips) in [(0.25, 4), (0.5, 2)] {
@@ -337,7 +343,7 @@ fn a_window_below_one_segment_is_paced() {
     }
 }
 
-/// Two messages of 100 bytes at once, for which a window of one segment has room, leave without a pause.
+/// Two messages of 100 bytes at once fit into a window of one segment, and leave without a pause.
 #[test]
 fn a_window_of_one_segment_is_not_paced() {
     let law = Recorder { cwnd: 1.0, ..Recorder::default() };
@@ -346,7 +352,7 @@ fn a_window_of_one_segment_is_not_paced() {
     assert_eq!([1, 2].map(|flow| fct(&outcome, flow)), [alone, alone + Span::from_nanos(1_120)]);
 }
 
-/// 250 Mbit/s on the wire are one packet in 48 µs, whatever the window.
+/// 250 Mbit/s on the wire are one packet in 48 µs, with any window.
 #[test]
 fn a_pacing_rate_spaces_packets() {
     let law = Recorder { cwnd: 100.0, rate: Rate::new(250_000_000), ..Recorder::default() };
@@ -371,7 +377,7 @@ fn a_law_is_woken_when_it_asks() {
     assert_eq!(seen.woken, expected);
 }
 
-/// A lost segment below one segment: the timeout resends it, and the pace goes on.
+/// A segment is lost at a window below one segment. The timeout retransmits it, and pacing continues.
 #[test]
 fn losses_below_one_segment_are_repaired() {
     let law = Recorder { cwnd: 0.5, ..Recorder::default() };

@@ -1,4 +1,4 @@
-//! Loss of pECN if packets carry one of 64 levels or eight classes in place of a number.
+//! The cost for pECN if packets carry one of 64 levels or one of eight classes instead of a number.
 
 use crate::common::{run, scenario, scheme};
 

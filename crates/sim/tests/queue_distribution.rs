@@ -1,4 +1,4 @@
-//! The distribution of a measured port's backlog, and its peak, against what can be worked out by hand.
+//! The distribution of a measured port's backlog, and its maximum, compared with results by hand.
 
 use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::net::Percentiles;
@@ -12,8 +12,8 @@ fn port(outcome: &Outcome) -> &PortRow {
     outcome.ports.iter().find(|row| row.percentiles.is_some()).expect("a measured port")
 }
 
-/// Two hosts send a window of ten segments each at time `start` to a third. A segment takes 12 µs, so the first
-/// two come at once, and from then on two come while one leaves.
+/// Two hosts send a window of ten segments each to a third host at time `start`. A segment takes 12 µs. The first two
+/// segments arrive together, and from then on two arrive while one leaves.
 fn burst(start: &str, rest: &str, duration: &str) -> Outcome {
     let traffic = format!("{TRACE}unmeasured = true\n{BURST}{SAMPLED}");
     let text = star(3, &traffic).replace("duration = \"1s\"", duration);
@@ -23,12 +23,13 @@ fn burst(start: &str, rest: &str, duration: &str) -> Outcome {
 
 #[test]
 fn percentiles_are_shares_of_the_measured_time() {
-    // The queue is n packets long for 12 µs each with n = 2, 3, …, 11, then 10, …, 1: 240 µs in all. In a
-    // measured time of 480 µs that is half of it.
+    // The queue has n packets for 12 µs each, with n = 2, 3, …, 11, then 10, …, 1: 240 µs in all, half of the
+    // measured time of 480 µs.
     let outcome = burst("0", "", "duration = \"480us\"");
     let row = port(&outcome);
     assert_eq!(row.max_packets, 11);
-    // At 95 % of the time, 24 µs from the top: above 10 packets for 12 µs, at 10 for 24 µs.
+    // The 95th percentile is 24 µs from the top: the queue is above 10 packets for 12 µs, and at 10 packets for 24
+    // µs.
     let found = row.percentiles.unwrap();
     assert_eq!(found.packets, [0, 10, 11]);
     assert_eq!(found.bytes, [0, 10 * 1500, 11 * 1500].map(|bytes: u64| bytes.next_multiple_of(128)));
@@ -37,8 +38,8 @@ fn percentiles_are_shares_of_the_measured_time() {
 
 #[test]
 fn a_queue_of_the_warm_up_does_not_count() {
-    // 300 µs of round trip in four links: segments come to the switch after 12 + 75 µs, the queue is longest
-    // 108 µs later, and empty after 327 µs, and has seven packets left when the warm-up ends at 250 µs.
+    // The round trip of 300 µs is that of four links. Segments come to the switch after 12 + 75 µs. The queue is
+    // longest 108 µs later and empty after 327 µs. It has seven packets when the warm-up ends at 250 µs.
     let outcome = burst("0", "warmup = \"250us\"\n", "duration = \"1ms\"");
     let row = port(&outcome);
     assert_eq!((row.max_packets, row.max_bytes), (7, Bytes::new(7 * 1500)));

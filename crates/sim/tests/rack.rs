@@ -1,5 +1,5 @@
-//! RACK-TLP (RFC 8985) by the real door: a packet is dropped or delayed in the network, and the flow table shows its
-//! repair. Times as in `analytic.rs`: a segment and its ACK take 324.64 µs, one more segment 12.
+//! RACK-TLP (RFC 8985): a packet is dropped or delayed in the network, and the flow table shows the repair. Times are
+//! as in `analytic.rs`: a segment and its ACK take 324.64 µs, and each further segment 12 µs.
 
 use crate::common::{TRACE, fct, run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;
@@ -8,7 +8,7 @@ use shortflow_units::Span;
 const ROUND: u64 = 324_640;
 const SEGMENT: u64 = 12_000;
 
-/// One flow of `segments` from h0 to h2, of which up to ten leave at once.
+/// One flow of `segments` from h0 to h2, with a first window of ten segments.
 fn flow(segments: u64, tcp: &str, faults: &str, settings: &[(&str, &str)]) -> Outcome {
     let text = star(3, &format!("[tcp]\ninitial_window = 10\n{tcp}\n[[faults]]\n{faults}\n")) + TRACE;
     run(&scenario(&text, &[&format!("0,h0,h2,{}", segments * 1460)]), &scheme("tcp", settings))
@@ -23,8 +23,9 @@ fn repairs(outcome: &Outcome) -> (u32, u32) {
     (outcome.flows[0].retransmits, outcome.flows[0].timeouts)
 }
 
-/// §7.2: of twenty segments the last is lost. The ACK of the one before it comes two rounds and eight segments after
-/// the start, the probe two smoothed round trips later, and its ACK a round after that. SACK has the timeout of 10 ms.
+/// §7.2: the last of twenty segments is lost. The ACK of the segment before it comes two round trips and eight
+/// segments after the start, the probe two smoothed round trips later, and the ACK of the probe one round trip after
+/// that. SACK needs the timeout of 10 ms.
 #[test]
 fn a_lost_tail_is_probed_for_after_two_round_trips() {
     let outcome = rack(20, "drop_data = [20]");
@@ -35,8 +36,8 @@ fn a_lost_tail_is_probed_for_after_two_round_trips() {
     assert!(fct(&sack, 0) > Span::from_millis(10), "{}", fct(&sack, 0));
 }
 
-/// §7.4.1: of ten segments the last three are lost. The probe is the tenth; that it is SACKed says that the two before
-/// it are lost. Half of a flight of three is less than two: the ninth waits for the ACK of the eighth.
+/// §7.4.1: the last three of ten segments are lost. The probe is the tenth, and its SACK shows that the two before it
+/// are lost. Half of a flight of three is less than two, so the ninth waits for the ACK of the eighth.
 #[test]
 fn the_answer_to_a_probe_tells_of_the_losses_before_it() {
     let outcome = rack(10, "drop_data = [8, 9, 10]");
@@ -44,8 +45,8 @@ fn the_answer_to_a_probe_tells_of_the_losses_before_it() {
     assert_eq!(fct(&outcome, 0), Span::from_nanos(6 * ROUND + 6 * SEGMENT));
 }
 
-/// §6.2 steps 4 and 5: of four segments the second is lost. Two SACKed ones are fewer than DupThresh, so a quarter of
-/// the round trip passes after the fourth. Others wait for the timeout.
+/// §6.2 steps 4 and 5: the second of four segments is lost. Two SACKed segments are fewer than DupThresh, so the loss
+/// is found a quarter of the round trip after the fourth. Other recoveries need the timeout.
 #[test]
 fn a_loss_with_two_duplicates_is_found_when_the_reordering_window_is_over() {
     let outcome = rack(4, "drop_data = [2]");
@@ -57,8 +58,8 @@ fn a_loss_with_two_duplicates_is_found_when_the_reordering_window_is_over() {
     }
 }
 
-/// Three SACKed segments are DupThresh, and RACK is as fast as SACK. What SACK acknowledges releases the fifteenth and
-/// the sixteenth segment (limited transmit), so the retransmission of the third is packet 17.
+/// Three SACKed segments reach DupThresh, and RACK is as fast as SACK. SACKs release the fifteenth and sixteenth
+/// segments (limited transmit), so the retransmission of the third segment is packet 17.
 #[test]
 fn a_loss_with_three_duplicates_is_repaired_at_once() {
     let outcome = rack(20, "drop_data = [3]");
@@ -66,7 +67,7 @@ fn a_loss_with_three_duplicates_is_repaired_at_once() {
     assert!(fct(&outcome, 0) < Span::from_micros(1200), "{}", fct(&outcome, 0));
 }
 
-/// A retransmission that is lost is found when something that was sent after it arrives.
+/// A lost retransmission is found when a packet that was sent later arrives.
 #[test]
 fn a_lost_retransmission_is_sent_again_without_a_timeout() {
     let outcome = rack(40, "drop_data = [3, 17]");
@@ -76,7 +77,7 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
     assert_eq!(repairs(&sack), (2, 1));
 }
 
-/// §7.3: the whole first window is lost, and the round trip is known from the handshake. The probe is new data, the
+/// §7.3: the whole first window is lost, and the handshake has given the round trip. The probe is new data, the
 /// eleventh segment.
 #[test]
 fn a_lost_window_is_probed_for_with_new_data() {
@@ -86,8 +87,9 @@ fn a_lost_window_is_probed_for_with_new_data() {
     assert!(fct(&outcome, 0) < Span::from_millis(5), "{}", fct(&outcome, 0));
 }
 
-/// Without a handshake the connection is taken to know its round trip: both segments are lost, the second is the probe,
-/// and its answer, which says that the first is lost, comes a round later, as does the one that ends the flow.
+/// Without a handshake, the connection is assumed to know its round trip. Both segments are lost. The probe is the
+/// second segment, and its ACK comes a round trip later and shows that the first is lost. The ACK that ends the flow
+/// comes another round trip later.
 #[test]
 fn a_connection_that_was_there_before_can_probe_at_once() {
     let outcome = rack(2, "drop_data = [1, 2]");
@@ -95,15 +97,16 @@ fn a_connection_that_was_there_before_can_probe_at_once() {
     assert_eq!(fct(&outcome, 0), Span::from_nanos(4 * ROUND));
 }
 
-/// §7.2: nor is there a probe while segments are SACKed. Of twenty the third is lost, and the seventeenth, packet 18; so are
-/// packets 17 and 23, which are those again. The ACK of the third ends the recovery when three are SACKed above the hole.
+/// §7.2: there is no probe while segments are SACKed. The third of twenty segments is lost, and the seventeenth,
+/// packet 18. So are their retransmissions, packets 17 and 23. The ACK of the third ends the recovery when three
+/// segments are SACKed above the hole.
 #[test]
 fn what_is_lost_twice_below_sacked_segments_waits_for_the_timer() {
     assert_eq!(repairs(&rack(20, "drop_data = [3, 17, 18, 23]")), (4, 1));
 }
 
-/// §7.2: the ACK of the third segment is delayed by 5 ms. A probe knows of that, unless it is told otherwise, and then
-/// is one too many: the receiver has the segment twice.
+/// §7.2: the ACK of the third segment is delayed by 5 ms. The probe allows for this delay. With `tlp_ack_delay =
+/// "0s"` it does not, and the receiver gets the segment twice.
 #[test]
 fn a_probe_waits_for_a_delayed_ack() {
     let delayed = "ack_every = 2\nack_delay = \"5ms\"";
@@ -113,8 +116,8 @@ fn a_probe_waits_for_a_delayed_ack() {
     }
 }
 
-/// As in Linux, the DSACK that answers the probe of the third segment says nothing of reordering: of the four segments of the next
-/// message the second, packet 6, is lost, and found a quarter of the smallest round trip after the fourth.
+/// As in Linux, the DSACK for the probe of the third segment is no sign of reordering. The second of the four
+/// segments of the next message, packet 6, is lost, and found a quarter of the smallest round trip after the fourth.
 #[test]
 fn a_probe_in_vain_does_not_widen_the_reordering_window() {
     let tcp = "[tcp]\ninitial_window = 10\nack_every = 2\nack_delay = \"5ms\"\ntlp_ack_delay = \"0s\"\n";
@@ -126,7 +129,8 @@ fn a_probe_in_vain_does_not_widen_the_reordering_window() {
     assert_eq!(fct(&outcome, 1), Span::from_nanos(found + ROUND));
 }
 
-/// One of a hundred packets comes 200 µs later, behind sixteen others, another as late as `also`, and none is lost.
+/// One in a hundred packets is late by 200 µs, behind sixteen others, and another one in a hundred by `also`. None is
+/// lost. Returns the number of retransmitted segments.
 fn reordered(segments: u64, also: &str, settings: &[(&str, &str)]) -> u32 {
     let late = |by| format!("links = [\"s0->h2\"]\nreorder = 0.01\nreorder_delay = \"{by}\"\n");
     let faults = format!("{}[[faults]]\n{}", late("200us"), late(also));
@@ -135,9 +139,9 @@ fn reordered(segments: u64, also: &str, settings: &[(&str, &str)]) -> u32 {
     outcome.flows[0].retransmits
 }
 
-/// §6.2 steps 3 and 4: a packet that two overtake shows that there is reordering. From then on the window is waited for: a
-/// quarter of the round trip at first, 81 µs, and as much more with each round of DSACKs, so that soon hardly anything
-/// looks lost of the two hundred packets that come late by more.
+/// §6.2 steps 3 and 4: a packet that two others overtake reveals reordering. From then on the sender waits for the
+/// reordering window: at first a quarter of the round trip, 81 µs, and as much more with each round of DSACKs. So few
+/// of the two hundred packets that are later than this are taken for lost.
 #[test]
 fn reordering_is_learnt() {
     let rack = |segments| reordered(segments, "24us", &[("transport.recovery", "rack")]);
@@ -146,8 +150,9 @@ fn reordering_is_learnt() {
     assert!(reordered(20_000, "24us", &[("transport.recovery", "sack")]) > 100);
 }
 
-/// Step 3: whatever is overtaken is so by more than DupThresh, and retransmitted before it comes. DSACK widens a window that is
-/// not waited for, until one that comes late is not the only one.
+/// Step 3: every late packet is overtaken by more than DupThresh others, and retransmitted before it arrives. DSACKs
+/// widen the reordering window, but the sender does not wait for this window until a late packet arrives that was not
+/// retransmitted.
 #[test]
 fn reordering_that_is_never_seen_takes_longer_to_learn() {
     let [seen, unseen] =
@@ -155,7 +160,7 @@ fn reordering_that_is_never_seen_takes_longer_to_learn() {
     assert!(unseen > 3 * seen, "{unseen} {seen}");
 }
 
-/// With a `dupthresh` above the sixteen packets that overtake one, nothing looks lost from the start.
+/// With a `dupthresh` above the sixteen overtaking packets, no packet is ever taken for lost.
 #[test]
 fn a_higher_threshold_of_duplicates_tolerates_reordering() {
     for recovery in ["sack", "newreno"] {
@@ -167,7 +172,7 @@ fn a_higher_threshold_of_duplicates_tolerates_reordering() {
     }
 }
 
-/// Of twenty segments the third is lost, and seventeen may be SACKed above it.
+/// The third of twenty segments is lost, and at most seventeen segments are SACKed above it.
 #[test]
 fn a_threshold_above_the_window_leaves_losses_to_the_timer() {
     for (dupthresh, timeouts) in [("5", 0), ("30", 1)] {

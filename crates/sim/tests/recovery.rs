@@ -1,12 +1,12 @@
-//! Loss and marks enter by the real door: a packet is dropped or marked in the network, and the
-//! window and the flow table tell what the sender made of it.
+//! Losses and marks: a packet is dropped or marked in the network, and the window and the flow table show the
+//! sender's reaction.
 
 use crate::common::{TRACE, fct, run, scenario, scheme, star, values, windows};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 use shortflow_units::{Bytes, Span};
 
-/// A long flow behind a 1 Gbit/s bottleneck with faster access links, its window sampled every 100 µs.
+/// A long flow through a 1 Gbit/s bottleneck with faster access links; its window is sampled every 100 µs.
 fn long_flow(name: &str, settings: &[(&str, &str)], faults: &str) -> Outcome {
     let text = format!(
         r#"
@@ -44,15 +44,16 @@ fn several_losses_cost_newreno_a_round_trip_each_and_sack_one() {
     assert!(later > Span::from_micros(300), "NewReno is only {later} later");
 }
 
-/// Segments 1 to 10 are packets 1 to 10. The ACKs of 1 and 2 release 11 to 14, and the third duplicate sends segment 3
-/// as packet 15. It is sent a third time by the timer, and nothing beside it.
+/// Segments 1 to 10 are packets 1 to 10. The ACKs of 1 and 2 release 11 to 14, and the third duplicate ACK sends
+/// segment 3 again as packet 15. The timer sends segment 3 a third time, and no other segment.
 #[test]
 fn sack_sends_a_segment_a_third_time_by_the_timer_and_nothing_beside_it() {
     let outcome = twenty_segments("[3, 15]", "sack");
     assert_eq!((outcome.flows[0].retransmits, outcome.flows[0].timeouts), (2, 1));
 }
 
-/// RFC 6298 (2.2): the first segment takes R = 324.64 µs, so the timeout is 3 R without a minimum. The second is lost.
+/// RFC 6298 (2.2): the first segment takes R = 324.64 µs, so the timeout is 3 R without a minimum. The second segment
+/// is lost.
 #[test]
 fn the_first_round_trip_sets_the_timeout() {
     let text = star(3, "[tcp]\ninitial_window = 1\nrto_min = \"1us\"\n[faults]\ndrop_data = [2]\n") + TRACE;
@@ -63,7 +64,7 @@ fn the_first_round_trip_sets_the_timeout() {
     }
 }
 
-/// The window is 40 (the receiver's limit) when packet 3000 is hit, deep in the run.
+/// The window is 40 segments (the receive window) when packet 3000 is lost, late in the run.
 #[test]
 fn a_loss_halves_every_transport() {
     for (name, settings) in [
@@ -86,9 +87,9 @@ fn a_loss_halves_every_transport() {
     }
 }
 
-/// One mark on a window of 40, with alpha held at 0.5 (g = 0): TCP with ECN halves, DCTCP cuts by a
-/// quarter, L2DCT's long flow by 0.5^0.125 / 2 = 45.9 %, its short weight by 0.5^2.5 / 2 = 8.8 %, and
-/// xDCTCP's long flow by all of alpha; CUBIC keeps 0.7.
+/// One mark at a window of 40 segments, with alpha held at 0.5 (g = 0): TCP with ECN halves the window, DCTCP cuts a
+/// quarter, L2DCT's long flow 0.5^0.125 / 2 = 45.9 %, L2DCT's short flow 0.5^2.5 / 2 = 8.8 %, and xDCTCP's long flow
+/// all of alpha. CUBIC keeps 0.7.
 #[test]
 fn a_mark_cuts_by_the_law_of_the_transport() {
     let held = [("transport.g", "0"), ("transport.initial_alpha", "0.5")];
@@ -108,13 +109,14 @@ fn a_mark_cuts_by_the_law_of_the_transport() {
     for (name, settings, left) in cases {
         let outcome = long_flow(name, settings, "mark_data = [3000]");
         let least = windows(&outcome)[200..].iter().copied().fold(f64::INFINITY, f64::min);
-        // Sampled every third of a round trip, so at most that much growth.
+        // The window is sampled every third of a round trip, so it may have grown by as much.
         assert!((left - 1e-3..left + 0.5).contains(&least), "{name} {settings:?}: {least}, not {left}");
         assert_eq!(outcome.flows[0].marks, 1);
     }
 }
 
-/// Every packet marked: the sender, told by the exact echo, cuts once per window and stays at its floor of one segment; alpha tends to one.
+/// With every packet marked and exact echoes, the sender cuts once per window, down to its floor of one segment, and
+/// alpha tends to one.
 #[test]
 fn full_marking_drives_dctcp_to_one_segment() {
     for name in ["dctcp", "l2dct"] {
@@ -125,8 +127,8 @@ fn full_marking_drives_dctcp_to_one_segment() {
     }
 }
 
-/// RFC 8257 §3.2 with delayed ACKs: marked segments are counted exactly. Every tenth packet is marked by
-/// hand; alpha settles at the marked share.
+/// RFC 8257 §3.2: marked segments are counted exactly, even with delayed ACKs. Every tenth packet is marked, and
+/// alpha settles at this share.
 #[test]
 fn delayed_acks_keep_the_marked_share() {
     for every in ["1", "2"] {
@@ -140,7 +142,7 @@ fn delayed_acks_keep_the_marked_share() {
             ),
         )
         .replace("duration = \"1s\"", "duration = \"100ms\"");
-        // The law cuts by alpha/2 as well, which does not change the share.
+        // The law also cuts the window by alpha/2, which does not change the share.
         let outcome = run(&scenario(&text, &[]), &scheme("dctcp", &[]));
         let alpha = values(&outcome, |subject| matches!(subject, Subject::Alpha(_)));
         let late = &alpha[60..];
@@ -150,7 +152,7 @@ fn delayed_acks_keep_the_marked_share() {
 }
 
 /// The first segment and its retransmission are lost. Until the timeout, 10 ms later, recovery sends one new segment
-/// for each that is SACKed: about five are in the network then, and more than a hundred not acknowledged.
+/// for each SACKed one. About five segments are then in the network, and more than a hundred are not acknowledged.
 #[test]
 fn a_timeout_in_recovery_halves_what_is_in_the_network() {
     let text = "[tcp]\ninitial_window = 10\nrto_min = \"10ms\"\n[faults]\ndrop_data = [1, 11]\n[[traffic]]\n\
@@ -165,9 +167,10 @@ fn a_timeout_in_recovery_halves_what_is_in_the_network() {
     assert!((5.0..20.0).contains(&last), "{last}");
 }
 
-/// The whole first window is lost, and the first retransmitted segment is marked. The timeout has answered
-/// for the losses: the mark keeps the window at one segment for a round trip, but slow start goes on to half the
-/// flight (1, 1, 2, 4, 8, 16 and 8 segments instead of 1, 2, 4, 8, 16 and 9). A decrease would end it at two.
+/// The whole first window is lost, and the first retransmitted segment is marked. The timeout has already responded
+/// to the losses, so the mark only keeps the window at one segment for a round trip. Slow start goes on to half of
+/// the flight (1, 1, 2, 4, 8, 16 and 8 segments instead of 1, 2, 4, 8, 16 and 9). A decrease would end slow start at
+/// two segments.
 #[test]
 fn a_mark_on_what_a_timeout_sends_again_does_not_cut() {
     let lost = (1..=40).map(|number| number.to_string()).collect::<Vec<_>>().join(", ");
@@ -180,7 +183,7 @@ fn a_mark_on_what_a_timeout_sends_again_does_not_cut() {
     assert!(Span::from_micros(300) < later && later < Span::from_micros(350), "{later} later");
 }
 
-/// After a timeout and its repair a loss is again found by duplicates, and so is each of two losses in a row.
+/// After a timeout and its repair, duplicate ACKs find a loss again, and also each of two losses in a row.
 #[test]
 fn losses_far_apart_are_each_repaired_without_the_timer() {
     for recovery in ["sack", "newreno"] {
@@ -193,8 +196,8 @@ fn losses_far_apart_are_each_repaired_without_the_timer() {
     }
 }
 
-/// RFC 5681 §4.2: data beyond a gap and data that fills it are acknowledged at once, also where two segments share
-/// an ACK. Of ten segments the seventh is lost, and each of the last three makes a duplicate.
+/// RFC 5681 §4.2: data above a gap, and data that fills a gap, is acknowledged at once, even with one ACK for two
+/// segments. The seventh of ten segments is lost, and each of the last three causes a duplicate ACK.
 #[test]
 fn what_arrives_out_of_order_is_acknowledged_at_once() {
     let settings =

@@ -1,10 +1,10 @@
-//! Routing as ports and receivers see it: four spines between two racks of four hosts.
+//! Routing, as ports and receivers see it: four spines between two racks of four hosts.
 
 use crate::common::{TRACE, fct, scenario, scheme};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::simulation::{self, NoObserver};
 
-/// Each host of the first rack sends 3 MB to one of the second, host 4 first.
+/// Each host of the first rack sends 3 MB to the host with the same place in the second rack.
 const ROWS: [&str; 4] = ["0,0,4,3000000", "0,1,5,3000000", "0,2,6,3000000", "0,3,7,3000000"];
 
 fn run(routing: &str, rows: &[&str], seed: u64) -> Outcome {
@@ -13,7 +13,7 @@ fn run(routing: &str, rows: &[&str], seed: u64) -> Outcome {
     outcome
 }
 
-/// With a scheme and its settings, and a marking threshold.
+/// Runs with a scheme, its settings, and a marking threshold.
 fn run_by(
     name: &str,
     settings: &[(&str, &str)],
@@ -30,7 +30,7 @@ fn run_by(
     outcome.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Packets that leaf 0, node 8, sent to each spine, nodes 10 to 13.
+/// Packets that leaf 0 (node 8) sent to each spine (nodes 10 to 13).
 fn uplinks(outcome: &Outcome) -> Vec<u64> {
     let up = |port: &&shortflow_sim::outcome::PortRow| port.from.0 == 8 && port.to.0 >= 10;
     outcome.ports.iter().filter(up).map(|port| port.tx_packets).collect()
@@ -40,9 +40,9 @@ fn retransmits(outcome: &Outcome) -> u32 {
     outcome.flows.iter().map(|flow| flow.retransmits).sum()
 }
 
-/// Each flow of 2055 segments keeps one path with a hash, and nothing is resent. Sprayed, each spine has a quarter of the
-/// packets, up to the 99.9 % point of chi-square with three degrees of freedom, and packets overtake one another: a
-/// packet that three have overtaken is resent, though nothing was lost.
+/// With a hash, each flow of 2,055 segments keeps one path, and no segment is retransmitted. With spraying, each
+/// spine gets a quarter of the packets, within the 99.9 % point of chi-square with three degrees of freedom, and
+/// packets overtake each other. A packet that three others overtake is retransmitted, although nothing was lost.
 #[test]
 fn spraying_spreads_packets_evenly_and_reorders_them() {
     let hashed = run("kind = \"flow-hash\"", &ROWS, 1);
@@ -59,7 +59,8 @@ fn spraying_spreads_packets_evenly_and_reorders_them() {
     assert!(resent > 100 && total == 4 * 2055 + u64::from(resent), "{resent} of {total}");
 }
 
-/// A short last packet that overtakes the full one before it on another spine makes a flow as fast as its ideal, and none faster.
+/// If a short last packet overtakes the full packet before it on another spine, the flow is as fast as its ideal. No
+/// flow is faster.
 #[test]
 fn no_flow_of_sprayed_packets_beats_its_ideal() {
     for size in [1551, 2941] {
@@ -69,9 +70,10 @@ fn no_flow_of_sprayed_packets_beats_its_ideal() {
     }
 }
 
-/// DCTCP, sprayed, with K = 20 packets: nothing is lost, and a flow alone takes 24.7 ms. Three duplicates send 180 segments
-/// again and halve the window each time, which costs a third; forty never come. RACK, which waits a quarter of the
-/// round trip and more where it learns to, is between.
+/// DCTCP with spraying and K = 20 packets: nothing is lost, and a single flow takes 24.7 ms. With a threshold of
+/// three duplicates, 180 segments are retransmitted and the window is halved each time, which costs a third of the
+/// speed. Forty duplicates never come. RACK, which waits a quarter of the round trip and more as it learns, is in
+/// between.
 #[test]
 fn dctcp_that_is_sprayed_wants_tolerance_of_reordering() {
     let sprayed = |settings: &[(&str, &str)]| {
@@ -89,7 +91,7 @@ fn dctcp_that_is_sprayed_wants_tolerance_of_reordering() {
     assert!(rack.0 < plain.0 * 3 / 4 && rack.1 < 30.0, "{rack:?}");
 }
 
-/// Hosts 4 to 7 over spines 0 to 3, for every seed.
+/// With every seed, the paths to hosts 4 to 7 cross spines 0 to 3.
 #[test]
 fn by_destination_a_host_has_one_path_whatever_the_seed() {
     let first = run("kind = \"destination\"", &ROWS, 1);
@@ -99,7 +101,7 @@ fn by_destination_a_host_has_one_path_whatever_the_seed() {
     assert_eq!(uplinks(&third), [0, 0, 2 * 2055, 0]);
 }
 
-/// A flow that never pauses is one flowlet; with a gap below the time between its packets each is one.
+/// A flow without pauses is one flowlet. With a gap shorter than the time between packets, each packet is a flowlet.
 #[test]
 fn flowlets_end_with_a_pause() {
     let one = run("kind = \"flowlet\"\ngap = \"10ms\"", &ROWS[..1], 1);

@@ -1,4 +1,4 @@
-//! Steady state of long flows against the analysis of L2DCT §II-C (Eqs. 8–12) and DCTCP §3.3.
+//! Steady state of long flows, compared with the analyses of L2DCT §II-C (Eqs. 8–12) and DCTCP §3.3.
 
 use crate::common::{queue, run, scenario, scheme};
 use shortflow_sim::outcome::Outcome;
@@ -21,12 +21,12 @@ sample_every = "50us"
     );
     run(&scenario(&text, &[]), &scheme(name, settings))
 }
-/// Windows of a run from 1 s on.
+/// The sawtooth of a run from 1 s on.
 struct Teeth {
     mean_window: f64,
-    /// Median drop of the first flow's window at a decrease.
+    /// Median decrease of the first flow's window.
     swing: f64,
-    /// Mean time between its decreases, in round trips.
+    /// Mean time between these decreases, in round trips.
     period: f64,
     alpha: f64,
 }
@@ -48,7 +48,7 @@ impl Teeth {
         let mut drops: Vec<f64> = decreases.iter().map(|decrease| decrease.1).collect();
         drops.sort_by(f64::total_cmp);
         let mean_window = mean(&windows);
-        let round_trip = n as f64 * mean_window * 12e-6; // the windows' packets, 12 µs each
+        let round_trip = n as f64 * mean_window * 12e-6; // all packets of the windows, at 12 µs each
         let between = (decreases[decreases.len() - 1].0 - decreases[0].0) / (decreases.len() - 1) as f64;
         Teeth {
             mean_window,
@@ -72,7 +72,7 @@ fn within(measured: f64, expected: f64, tolerance: f64, what: &str) {
     assert!((measured / expected - 1.0).abs() <= tolerance, "{what}: {measured}, not {expected}");
 }
 
-/// Eqs. 6, 8 and 10 to 12 of L2DCT, with D/k as the period.
+/// Predictions of L2DCT's Eqs. 6, 8 and 10 to 12, with D/k as the period.
 struct Sawtooth {
     alpha: f64,
     window_swing: f64,
@@ -104,8 +104,8 @@ fn swing_period_and_mean_window_follow_equations_8_to_10() {
             within(teeth.swing, expected.window_swing, 0.2, &what("swing"));
             within(teeth.period, expected.period, 0.2, &what("period"));
             let peak = 45.0 / n as f64 + step;
-            // The claim's 5 % holds for w = 1 and one flow (4.4 %). Packets overshoot K by two, one that
-            // is above it and one that arrives, which is 5.5 to 7.3 % of the smaller swings' means.
+            // The claim's 5 % holds for w = 1 and one flow (4.4 %). In other cases, the queue overshoots K by two
+            // packets, one that exceeds K and one that arrives, which is 5.5 to 7.3 % of the smaller means.
             let tolerance = if (w, n) == (1.0, 1) { 0.05 } else { 0.08 };
             within(teeth.mean_window, peak - expected.window_swing / 2.0, tolerance, &what("mean window"));
             assert!(teeth.swing < expected.window_swing, "the analysis overestimates the swing");
@@ -114,8 +114,8 @@ fn swing_period_and_mean_window_follow_equations_8_to_10() {
     }
 }
 
-/// Two DCTCP flows: the queue stays between the analytic Q_min and Q_max, within 10 %, and the link
-/// never idles. Claims `l2dct/eq11-max-queue`, `l2dct/eq12-min-queue`.
+/// Two DCTCP flows: the queue stays within 10 % of the interval from the analytic Q_min to Q_max, and the link is
+/// never idle. Claims `l2dct/eq11-max-queue`, `l2dct/eq12-min-queue`.
 #[test]
 fn the_queue_of_two_flows_stays_between_equations_11_and_12() {
     let outcome = flows(2, "dctcp", &[]);

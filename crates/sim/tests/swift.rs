@@ -1,10 +1,11 @@
-//! Swift in a network: the delay that it keeps, hundreds of flows below one segment, and flow scaling.
+//! Swift in a network: the queueing delay, hundreds of flows below one segment, and flow scaling.
 
 use crate::common::{fairness, mean, queue, run, scenario, scheme, values};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 
-/// `flows` long flows into one port of 10 Gbit/s with a round-trip time of 40 µs, measured from 20 ms to 60.
+/// `flows` long flows into one port of 10 Gbit/s with a round-trip time of 40 µs. The measured time is from 20 to 60
+/// ms.
 fn long_flows(flows: usize, settings: &[(&str, &str)]) -> Outcome {
     long_flows_beside(flows, "", settings)
 }
@@ -29,12 +30,12 @@ sample_every = "10us"
     run(&scenario(&text, &[]), &scheme("swift", settings))
 }
 
-/// Mean time in the queue, in µs: each packet ahead takes 1.2 µs.
+/// Mean time in the queue in µs: each packet ahead takes 1.2 µs.
 fn queueing(outcome: &Outcome) -> f64 {
     mean(&queue(outcome, 0.02)) * 1.2
 }
 
-/// Share of the link that carries payload for the first time.
+/// Goodput as a share of the link's payload rate.
 fn goodput(outcome: &Outcome) -> f64 {
     let bits: f64 = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64() * 8.0).sum();
     bits / 0.04 / (10e9 * 1460.0 / 1500.0)
@@ -44,8 +45,8 @@ fn windows(outcome: &Outcome) -> Vec<f64> {
     values(outcome, |subject| matches!(subject, Subject::Cwnd(_)))
 }
 
-/// §3.1: the queue settles where its delay is the target's. With 100 and 200 µs of queueing the mean is within a fifth of
-/// that, and the link is full.
+/// §3.1: the queueing delay settles at the target. With targets of 100 and 200 µs, the mean is within a fifth of the
+/// target, and the link is full.
 #[test]
 fn the_queue_is_as_long_as_the_target_says() {
     for target in [100.0, 200.0] {
@@ -57,8 +58,9 @@ fn the_queue_is_as_long_as_the_target_says() {
     }
 }
 
-/// §3.4: 200 senders share a path that holds 33 + 42 packets. Their windows are below one segment on average; nothing is
-/// lost, and none waits for a timeout. Kept at one segment, they fill the queue with 165 packets.
+/// §3.4: 200 senders share a path that holds 33 + 42 packets. Their windows are below one segment on average, no
+/// packet is lost, and no sender waits for a timeout. With a smallest window of one segment, they fill the queue with
+/// 165 packets.
 #[test]
 fn two_hundred_senders_live_below_one_segment() {
     let with = |min_cwnd| {
@@ -76,7 +78,7 @@ fn two_hundred_senders_live_below_one_segment() {
     assert!(long > 190.0 && short < 0.4 * long, "{short} us, and {long} us at one segment");
 }
 
-/// An incast of 200 flows of 100 KB into a buffer of 1000 packets: drops, and timeouts.
+/// Drops and timeouts of an incast of 200 flows of 100 KB into a buffer of 1000 packets.
 fn incast(initial_window: u32, recovery: &str) -> (u64, u32) {
     let text = format!(
         r#"
@@ -95,9 +97,9 @@ traffic = [
     (outcome.counters.packets_dropped, outcome.flows.iter().map(|flow| flow.timeouts).sum())
 }
 
-/// Windows of one or two segments at the start fit in the buffer, and nothing is lost from then on either. With ten the first
-/// 2,000 packets do not fit, whatever the law does: half of them are dropped, and most flows wait for a timeout.
-/// `recovery=rack` finds more of those losses without one.
+/// First windows of one or two segments fit in the buffer, and no packet is lost later either. With ten segments, the
+/// first 2,000 packets do not fit whatever the law does: half of them are dropped, and most flows wait for a timeout.
+/// `recovery=rack` finds more of these losses without a timeout.
 #[test]
 fn an_incast_loses_no_more_than_its_first_windows() {
     assert_eq!([incast(1, "sack"), incast(2, "sack")], [(0, 0); 2]);
@@ -105,10 +107,10 @@ fn an_incast_loses_no_more_than_its_first_windows() {
     assert!(sack.0 > 900 && sack.1 > 100 && rack.1 < sack.1, "{sack:?}, {rack:?}");
 }
 
-/// §3.3: hosts late by up to 100 µs each, where packets keep their order: the more of them, the later each. The window of the
-/// end hosts binds, and holds their delay, by Little's law what a window takes beyond the round trip of the empty network,
-/// at its target. The delay of the switch is far from its own, 50 µs, and the link not full; with a target of the hosts that
-/// is never reached more is carried.
+/// §3.3: each host is late by up to 100 µs. Packets keep their order, so with more packets in flight each is later.
+/// The end hosts' window is the smaller one. By Little's law, it keeps the hosts' delay, which is the time of a
+/// window beyond the round trip of the empty network, at its target. The switch's delay is far below its own target
+/// of 50 µs, and the link is not full. With a target of the hosts that is never reached, the link carries more.
 #[test]
 fn the_delay_of_the_hosts_is_kept_at_a_target_of_its_own() {
     let with = |target| {
@@ -126,8 +128,8 @@ fn the_delay_of_the_hosts_is_kept_at_a_target_of_its_own() {
     assert!(high.2 < 5.0, "{high:?}");
 }
 
-/// §3.5: with flow scaling the target grows with the number of flows, by 1/√cwnd of each. The queue grows too, and shares
-/// that are unequal without it become equal.
+/// §3.5: with flow scaling, the target grows with the number of flows, by 1/√cwnd of each flow. The queue grows too,
+/// and shares that are unequal without flow scaling become equal.
 #[test]
 fn flow_scaling_raises_the_target_and_makes_shares_equal() {
     let with = |range| [("transport.queueing", "50us"), ("transport.fs_range", range)];

@@ -1,13 +1,14 @@
-//! Laws that read what the network tells of itself, on RoCE's hosts: HPCC by reports of ports, TIMELY by round-trip times.
+//! Laws that read measurements of the network, on RoCE's hosts: HPCC reads reports of ports, TIMELY round-trip times.
 
 use crate::common::{mean, run, scenario, scheme, values};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 
-/// Payload's share of a link: 1,000 bytes of 1,078, with Ethernet's preamble and gap.
+/// Share of payload on a link: 1,000 of 1,078 bytes, including Ethernet's preamble and gap.
 const PAYLOAD: f64 = 1000.0 / 1078.0;
 
-/// `flows` long flows to one host over 100 Gbit/s and 8 µs, starting over 2 ms, measured from 4 ms to 8.
+/// `flows` long flows to one host over 100 Gbit/s and 8 µs, whose starts are spread over 2 ms. The measured time is
+/// from 4 to 8 ms.
 fn long_flows(name: &str, flows: usize) -> Outcome {
     let text = format!(
         r#"
@@ -29,7 +30,7 @@ stagger = "{}us"
     run(&scenario(&text, &[]), &scheme(name, &[]))
 }
 
-/// Payload per second of each flow in the measured time, as a share of what the link carries.
+/// Goodput of each flow in the measured time, as a share of the link's payload rate.
 fn shares(outcome: &Outcome) -> Vec<f64> {
     outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64() * 8.0 / 4e-3 / 1e11 / PAYLOAD).collect()
 }
@@ -39,8 +40,9 @@ fn queue(outcome: &Outcome) -> Vec<f64> {
     values(outcome, |subject| matches!(subject, Subject::QueueBytes(_)))
 }
 
-/// §2.3, §3: two flows share η of the link, and the queue holds a packet or two. The second begins at the rate of its link, so that
-/// for a round trip the queue takes what both send: at most B · T, 100 KB and what a packet needs.
+/// §2.3, §3: two flows share η of the link, and the queue holds one or two packets. The second flow starts at the
+/// rate of its link, so for one round trip the queue takes the excess of both: at most B · T, 100 KB, plus a few
+/// packets.
 #[test]
 fn hpcc_keeps_its_share_and_an_empty_queue() {
     for (name, eta) in [("hpcc@paper", 0.95), ("hpcc@best", 0.99)] {
@@ -57,7 +59,7 @@ fn hpcc_keeps_its_share_and_an_empty_queue() {
     }
 }
 
-/// Sixteen flows begin with a window each, which the buffer holds, and then drain it.
+/// Sixteen flows start with one full window each, which the buffer holds, and then drain the buffer.
 #[test]
 fn hpcc_drains_an_incast() {
     let outcome = long_flows("hpcc", 16);
@@ -66,7 +68,8 @@ fn hpcc_drains_an_incast() {
     assert!((shares.iter().sum::<f64>() - 0.95).abs() < 0.05, "{shares:?}");
 }
 
-/// Two flows stay below 50 µs, where TIMELY adds whatever the gradient, and share the link. The queue is far from empty.
+/// Two flows keep the round-trip time near T_low = 50 µs, below which TIMELY increases with every gradient, and they
+/// share the link. The queue is far from empty.
 #[test]
 fn timely_stays_at_its_low_threshold() {
     let outcome = long_flows("timely", 2);

@@ -1,4 +1,4 @@
-//! Every registered topology: counts, paths by hand, and equal use of equal paths.
+//! Every registered topology: counts, paths by hand, and equal use of equally short paths.
 
 use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
@@ -18,7 +18,7 @@ fn graph(table: &str) -> Graph {
     crate::common::scenario_with_file(&text, crate::common::EDGES).graph.clone()
 }
 
-/// Routes with the hashes of a seed.
+/// Routes, with the path choice of a seed.
 struct Hashed(Routes, Chooser);
 
 fn routes(graph: &Graph, seed: u64) -> Hashed {
@@ -26,7 +26,7 @@ fn routes(graph: &Graph, seed: u64) -> Hashed {
     Hashed(Routes::new(graph).unwrap_or_else(|error| panic!("{error}")), chooser)
 }
 
-/// The nodes that connection `flow_id` passes, both hosts included.
+/// Nodes on the path of connection `flow_id`, including both hosts.
 fn path(
     graph: &Graph,
     Hashed(routes, chooser): &Hashed,
@@ -50,7 +50,7 @@ fn named(graph: &Graph, path: &[NodeId]) -> String {
     path.iter().map(|node| graph.name(*node)).collect::<Vec<_>>().join(" ")
 }
 
-/// Numbers of different paths between hosts that one finds among many connections.
+/// Different paths between two hosts, found with many connections.
 fn paths(graph: &Graph, from: usize, to: usize) -> BTreeSet<Vec<NodeId>> {
     let routes = routes(graph, 1);
     (0..2000).map(|flow_id| path(graph, &routes, from, to, flow_id)).collect()
@@ -105,7 +105,7 @@ fn hops_between_the_hosts_that_are_farthest_apart() {
     }
 }
 
-/// Connections per path against equal shares: at most the 99.9 % point of chi-square.
+/// Connections per path, compared with equal shares: at most the 99.9 % point of chi-square.
 #[test]
 fn connections_spread_evenly_over_equal_paths() {
     let explicit = crate::common::small_topology("explicit", 4);
@@ -125,7 +125,8 @@ fn connections_spread_evenly_over_equal_paths() {
     }
 }
 
-/// Pairs of hosts with one connection each: the choices of edge and aggregation are independent.
+/// Pairs of hosts have one connection each. Edge and aggregation switches choose independently, so the core is used
+/// equally.
 #[test]
 fn pairs_of_hosts_spread_evenly_over_the_core() {
     let graph = graph("kind = \"fat-tree\"\nk = 8\nrate = \"10Gbps\"\nrtt = \"120us\"");
@@ -153,8 +154,8 @@ fn table() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// In every topology every host reaches every other on a path without loops that is as long as
-    /// the way back, and hosts of a rack share one switch.
+    /// In every topology, every host reaches every other host on a path without loops, as long as the way back, and
+    /// hosts of a rack share a switch.
     #[test]
     fn every_pair_of_hosts_is_reachable(table in table(), flow_id: u32, salt in 0u64..1_000_000) {
         let graph = graph(&table);
@@ -172,7 +173,7 @@ proptest! {
     }
 }
 
-/// An edge list of a network and its node file, whose rows stand in the order of `ranks`.
+/// A network's list of links, and its node file with rows in the order of `ranks`.
 fn exported(graph: &Graph, ranks: &[u32]) -> [String; 2] {
     let link =
         |link: &Link| format!("{},{},{},{}\n", graph.name(link.a), graph.name(link.b), link.rate, link.delay);
@@ -193,8 +194,7 @@ fn exported(graph: &Graph, ranks: &[u32]) -> [String; 2] {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Tables of tiers, and everything else, hold for the same ports whatever the order of rows is in which a file has the
-    /// nodes.
+    /// Tables of tiers and all other keys apply to the same ports, whatever the order of the rows in the node file.
     #[test]
     fn a_network_from_a_file_is_the_network_that_was_exported(
         kind in prop::sample::select(vec!["single-rooted-tree", "two-tier-tree", "leaf-spine", "fat-tree"]),

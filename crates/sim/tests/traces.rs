@@ -1,5 +1,4 @@
-//! Small traces that follow single packets through the network: each fails if one rule is off by one or
-//! missing.
+//! Small traces that follow single packets through the network. Each test fails if one rule is off by one or missing.
 
 use crate::common::{TRACE, fct, run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;
@@ -11,7 +10,7 @@ fn burst(segments: u64, name: &str, settings: &[(&str, &str)], rest: &str) -> Ou
     run(&scenario(&text, &[&format!("0,h0,h2,{}", 1460 * segments)]), &scheme(name, settings))
 }
 
-/// [`burst`] towards a link ten times slower, so that packet n finds n - 1 before it.
+/// [`burst`] towards a link that is ten times slower, so packet n finds n - 1 packets before it.
 fn pile(segments: u64, name: &str, buffer: &str, mark_above: &str) -> Outcome {
     let slow = "kind = \"dumbbell\"\npairs = 1\nbottleneck = \"1Gbps\"\nrate = \"10Gbps\"";
     let text = star(2, &format!("[tcp]\ninitial_window = {segments}\n")) + TRACE;
@@ -22,7 +21,7 @@ fn pile(segments: u64, name: &str, buffer: &str, mark_above: &str) -> Outcome {
     run(&scenario(&text, &[&format!("0,h0,h1,{}", 1460 * segments)]), &scheme(name, &[]))
 }
 
-/// K = 5: the seventh packet finds six and is marked, the sixth finds five and is not.
+/// K = 5: the seventh packet finds six packets and is marked, the sixth finds five and is not.
 #[test]
 fn the_first_packet_that_finds_more_than_k_is_marked() {
     for (k, marks) in [("4pkt", 2), ("5pkt", 1), ("6pkt", 0), ("8999B", 1), ("9000B", 0)] {
@@ -30,7 +29,7 @@ fn the_first_packet_that_finds_more_than_k_is_marked() {
     }
 }
 
-/// A buffer of six packets, the one in transmission included: the seventh packet does not fit.
+/// A buffer of six packets, including the packet in transmission: the seventh packet does not fit.
 #[test]
 fn the_first_packet_that_does_not_fit_is_dropped() {
     for (buffer, drops) in [("5pkt", 2), ("6pkt", 1), ("7pkt", 0), ("10499B", 1), ("10500B", 0)] {
@@ -38,8 +37,8 @@ fn the_first_packet_that_does_not_fit_is_dropped() {
     }
 }
 
-/// Segment 1 is lost and acknowledged once resent, 10.3 ms after it was sent first. That is no sample
-/// (Karn): the timeout stays at 20 ms, where a sample would make it 31 ms. Segments 2 and 3 are lost too.
+/// Segment 1 is lost, and its retransmission is acknowledged 10.3 ms after the first transmission. This is no RTT
+/// sample (Karn), so the timeout stays at 20 ms; a sample would make it 31 ms. Segments 2 and 3 are lost too.
 #[test]
 fn a_resent_segment_gives_no_round_trip_time() {
     let text = star(3, "[tcp]\ninitial_window = 1\n[faults]\ndrop_data = [1, 3, 4]\n") + TRACE;
@@ -52,9 +51,9 @@ fn a_resent_segment_gives_no_round_trip_time() {
     }
 }
 
-/// All of a burst of 20 is lost, then the segment that is resent first: the second timeout of one
-/// segment keeps ssthresh at half of the 20 that were out. Sixty segments then take 8 round trips
-/// (1, 2, 4, 8, 10, …); with ssthresh at 2 it would be 11 (1, 2, 3, 4, …).
+/// All 20 segments of a burst are lost, then the first retransmission. The second timeout of a segment keeps ssthresh
+/// at half of the 20 outstanding segments. Sixty segments then take 8 round trips (1, 2, 4, 8, 10, …). With an
+/// ssthresh of 2 they would take 11 (1, 2, 3, 4, …).
 #[test]
 fn a_second_timeout_of_a_segment_keeps_ssthresh() {
     let lost: Vec<String> = (1..=21).map(|n| n.to_string()).collect();
@@ -66,10 +65,10 @@ fn a_second_timeout_of_a_segment_keeps_ssthresh() {
     assert!((8.0..9.0).contains(&round_trips), "{round_trips} round trips");
 }
 
-/// RFC 6582 §3.2 step 2. Segments 1, 3, 5, 7 and 9 are lost, and 1 again (packet 21), so the timer expires
-/// with 25 segments out. NewReno then resends by the window of slow start:
+/// RFC 6582 §3.2 step 2. Segments 1, 3, 5, 7 and 9 are lost, and the retransmission of 1 (packet 21), so the timer
+/// expires with 25 segments outstanding. NewReno then retransmits within the window of slow start:
 ///
-/// | ACK up to | cwnd | resent |
+/// | ACK up to | cwnd | retransmitted |
 /// |---|---|---|
 /// | 0 | 1 | 1 |
 /// | 2 | 2 | 3, 4 |
@@ -77,8 +76,9 @@ fn a_second_timeout_of_a_segment_keeps_ssthresh() {
 /// | 6 | 4 | 8, 9, 10 |
 /// | 8 | 5 | 11, 12, 13 |
 ///
-/// Segment 9 fills the last gap. The duplicates that 10 to 13 then cause, with new data out, are no loss,
-/// since the ACK of 25 does not exceed `recover`. Twelve segments and the fast retransmit are retransmitted.
+/// Segment 9 fills the last gap. The retransmissions 10 to 13 then cause duplicate ACKs while new data is
+/// outstanding. These are no loss, because the ACK of 25 does not exceed `recover`. In all, twelve segments and the
+/// fast retransmit are retransmitted.
 #[test]
 fn duplicates_of_what_was_resent_are_no_loss() {
     let tcp = "[tcp]\ninitial_window = 20\nreceive_window = \"25pkt\"\n";
@@ -88,7 +88,7 @@ fn duplicates_of_what_was_resent_are_no_loss() {
     assert_eq!((outcome.flows[0].timeouts, outcome.flows[0].retransmits), (1, 13));
 }
 
-/// RFC 3168 §6.1.5: whatever is ECN-capable is marked, so what is resent is not; DCTCP's is.
+/// RFC 3168 §6.1.5: retransmissions are not ECN-capable with classic ECN, so they are not marked. DCTCP's are.
 #[test]
 fn classic_ecn_resends_without_ect() {
     for (name, marks) in [("tcp-ecn", 19), ("dctcp", 20)] {
@@ -98,8 +98,8 @@ fn classic_ecn_resends_without_ect() {
     }
 }
 
-/// Flows of one segment whose `rto` is shorter than the round trip. A copy takes 150 µs and two transmissions to
-/// cross. The flows are done after 324.64 µs, and closed after the 75 µs of another link.
+/// Flows of one segment whose `rto` is shorter than the round trip. A copy crosses the network in 150 µs and two
+/// transmissions. The flows are done after 324.64 µs, and closed 75 µs later, after one more link.
 fn with_a_late_copy(rto: &str, flows: &[&str]) -> Outcome {
     let tcp = format!("[tcp]\ninitial_rto = \"{rto}\"\nrto_min = \"100us\"\n");
     let outcome = run(&scenario(&(star(3, &tcp) + TRACE), flows), &scheme("tcp", &[]));
@@ -108,7 +108,7 @@ fn with_a_late_copy(rto: &str, flows: &[&str]) -> Outcome {
     outcome
 }
 
-/// The copy arrives after 374 µs, when the receiver does not know yet that the flow is done, or after 424 µs.
+/// The copy arrives after 374 µs, before the receiver knows that the flow is done, or after 424 µs.
 #[test]
 fn a_late_packet_is_answered_until_the_end_of_its_flow_is_known() {
     for (rto, sent, arrived) in [("200us", 4, 2), ("250us", 3, 1)] {
@@ -119,7 +119,7 @@ fn a_late_packet_is_answered_until_the_end_of_its_flow_is_known() {
     }
 }
 
-/// The copy arrives after 474 µs, when the next flow has the same slot.
+/// The copy arrives after 474 µs, when the next flow has the slot of the first.
 #[test]
 fn a_late_packet_does_not_reach_the_next_connection() {
     let outcome = with_a_late_copy("300us", &["0,h0,h2,1460", "410us,h0,h2,1460"]);
@@ -128,8 +128,8 @@ fn a_late_packet_does_not_reach_the_next_connection() {
     assert_eq!((outcome.flows[0].packets, outcome.flows[1].packets), (1, 1));
 }
 
-/// L2DCT's weight is of the message: the first one has sent 1.5 MB and weighs little, the second one
-/// starts anew. Its mark, with alpha held at a half, takes 8.8 % and not 45.9 % of a window of 40.
+/// L2DCT's weight depends on the message. The first message has sent 1.5 MB and has a small weight, the second starts
+/// with the largest. A mark in the second, with alpha held at a half, takes 8.8 % and not 45.9 % of a window of 40.
 #[test]
 fn a_message_has_a_weight_of_its_own() {
     let text = star(
@@ -152,7 +152,7 @@ fn a_message_has_a_weight_of_its_own() {
     assert!(always_light > always_heavy);
 }
 
-/// Two tables with three flows each, from h0 to h2 and from h1 to h2.
+/// Two tables with three flows each: from h0 to h2 (twice) and from h1 to h2.
 #[test]
 fn flows_of_a_trace_may_share_connections() {
     let rows = ["0,h0,h2,14600", "1ms,h0,h2,14600", "2ms,h1,h2,14600"];

@@ -4,10 +4,11 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_sim::service::ServiceModel;
 use shortflow_sim::simulation::NoObserver;
 
-/// Three flows into one port that drops; each key of `[tcp]` at a value that is not its default.
+/// Three flows into one port that drops packets.
 const INCAST: &str = "title = \"t\"\nduration = \"10ms\"\ndrain = \"1s\"\n[topology]\nkind = \"star\"\nhosts = 4\n\
     rate = \"1Gbps\"\nrtt = \"100us\"\n[switch]\nbuffer = \"20pkt\"\nmark_above = \"5pkt\"\n[[traffic]]\nkind = \"incast\"\n\
     flows = 3\nfrom = \"0-2\"\nto = 3\nsizes = { kind = \"fixed\", value = \"200KB\" }\n";
+/// Each key of `[tcp]` with a value that is not its default.
 const OTHERS: [(&str, &str); 21] = [
     ("mss", "1000B"),
     ("header", "60B"),
@@ -38,7 +39,7 @@ fn incast(settings: &[(&str, &str)]) -> Scenario {
     Scenario::parse(INCAST, "incast", &settings, &|_| Err(String::new())).unwrap()
 }
 
-/// Whatever key of `[tcp]` is set either changes the run or is said to be idle, with other hosts than TCP's.
+/// With other hosts than TCP's, each key of `[tcp]` either changes the run or is reported as idle.
 #[test]
 fn what_hosts_do_not_read_of_tcp_is_said() {
     let plain = incast(&[]);

@@ -1,4 +1,4 @@
-//! Shared parts of the integration tests: scenarios as text, and their runs.
+//! Shared parts of the integration tests: texts of scenarios, and runs.
 
 use shortflow_cc::Recovery;
 use shortflow_sim::outcome::Outcome;
@@ -9,8 +9,8 @@ use shortflow_sim::scheme::Scheme;
 use shortflow_sim::simulation::{self, NoObserver};
 use shortflow_units::Span;
 
-/// One `[tcp]` or other table as text, after a star of `hosts` hosts: 1 Gbit/s, 300 µs, 250 packets, K = 20. Hosts are FIFOs,
-/// unless there is a table of them.
+/// Text of a scenario: a star of `hosts` hosts with 1 Gbit/s, 300 µs, 250 packets and K = 20, followed by `rest`.
+/// Hosts are FIFOs, unless `rest` has a table `[host]`.
 pub fn star(hosts: usize, rest: &str) -> String {
     let model = if rest.contains("[host]") { "" } else { "host.model = \"fifo\"" };
     format!(
@@ -32,16 +32,16 @@ mark_above = "20pkt"
     )
 }
 
-/// A trace entry whose CSV rows are `rows`.
+/// A traffic entry for a trace, whose rows `scenario` gets.
 pub const TRACE: &str = "[[traffic]]\nkind = \"trace\"\nfile = \"flows.csv\"\n";
 
-/// Reads a scenario; a trace in it has these rows.
+/// Reads a scenario; `rows` are the rows of its trace.
 pub fn scenario(text: &str, rows: &[&str]) -> Scenario {
     scenario_with_file(text, &format!("start,source,destination,bytes\n{}\n", rows.join("\n")))
 }
 
-/// Reads a scenario whose files all have this text. The initial window is two segments unless `text` has one: tests that
-/// calculate by hand count few packets.
+/// Reads a scenario in which every file has the text `file`. The initial window is two segments unless `text` sets
+/// one, because tests that calculate by hand count few packets.
 pub fn scenario_with_file(text: &str, file: &str) -> Scenario {
     let window = [("tcp.initial_window".to_owned(), "2".to_owned())];
     let settings = if text.contains("initial_window") { &[][..] } else { &window };
@@ -49,8 +49,8 @@ pub fn scenario_with_file(text: &str, file: &str) -> Scenario {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The `[topology]` table of a small network of any registered kind with at least `senders` + 2 hosts,
-/// for up to 14 senders; the file of an explicit one has the text [`EDGES`].
+/// Text of a `[topology]` table: a small network of any registered kind with at least `senders` + 2 hosts, for up to
+/// 14 senders. The file of an explicit network has the text [`EDGES`].
 pub fn small_topology(kind: &str, senders: u32) -> String {
     let keys = match kind {
         "star" => format!("hosts = {}", senders + 2),
@@ -80,10 +80,11 @@ h12,s1,1Gbps,25us\nh13,s1,1Gbps,25us\nh14,s1,1Gbps,25us\nh15,s1,1Gbps,25us
 s0,s2,1Gbps,25us\ns2,s1,1Gbps,25us\ns0,s3,2Gbps,25us\ns3,s1,2Gbps,25us
 ";
 
-/// Laws as in the papers' ns-2 code.
+/// Settings of laws as in the papers' ns-2 code.
 const LAWS: [(&str, &str); 2] = [("transport.initial_alpha", "0"), ("transport.cwnd_floor", "1")];
 
-/// A scheme with settings. Laws but FaST begin with alpha 0 and may keep one segment, unless told otherwise.
+/// A scheme with settings. All laws except FaST start with alpha 0 and may keep one segment, unless `settings` say
+/// otherwise.
 pub fn scheme(name: &str, settings: &[(&str, &str)]) -> Scheme {
     let is_given = |key: &str| settings.iter().any(|(given, _)| *given == key);
     let takes = |key: &str| name != "fast" && !is_given(key) && Scheme::accepts(name, key, None);
@@ -93,7 +94,7 @@ pub fn scheme(name: &str, settings: &[(&str, &str)]) -> Scheme {
     Scheme::named(name, &settings).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A scheme with those of the settings that it has, since not every transport runs over TCP.
+/// A scheme with the settings that it accepts, since not every transport runs over TCP.
 pub fn scheme_with_what_it_has(name: &str, settings: &[(&str, &str)]) -> Scheme {
     let has = |key: &str| Scheme::accepts(name, key, None);
     let settings: Vec<(&str, &str)> = settings.iter().copied().filter(|(key, _)| has(key)).collect();
@@ -105,7 +106,7 @@ pub fn recoveries() -> Vec<&'static str> {
     Recovery::WORDS.0.iter().map(|(word, _)| *word).collect()
 }
 
-/// A queue discipline with parameters as TOML.
+/// A queue discipline, with parameters in TOML.
 pub fn discipline(kind: QueueKind, parameters: &str) -> QueueConfig {
     shortflow_spec::read_toml(parameters, |reader| kind.read(&reader))
         .unwrap_or_else(|error| panic!("{error}"))
@@ -141,7 +142,7 @@ pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Jain's index of the flows' goodput.
+/// Jain's fairness index of the flows' goodput.
 pub fn fairness(outcome: &Outcome) -> f64 {
     let got: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64()).collect();
     got.iter().sum::<f64>().powi(2) / (got.len() as f64 * got.iter().map(|each| each * each).sum::<f64>())
