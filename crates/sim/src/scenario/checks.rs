@@ -1,4 +1,4 @@
-//! Checks across keys.
+//! Checks across several keys.
 
 use super::Fault;
 use super::keys::{MeasureKeys, RunKeys};
@@ -10,7 +10,7 @@ use crate::traffic::Context;
 use shortflow_units::{Bytes, HostId, NodeId, Occupancy, PortId};
 use std::collections::BTreeSet;
 
-/// Warm-up within the run, the first timeout not above the largest.
+/// Checks that the warm-up ends within the run, and that the first timeout is at most the largest.
 pub(super) fn times(top: &Reader, run: &RunKeys, tcp: &TcpSpec) -> Result<(), ConfigError> {
     if run.warmup >= run.duration {
         let reason = format!("{} is not before duration = {}: nothing would count", run.warmup, run.duration);
@@ -23,14 +23,14 @@ pub(super) fn times(top: &Reader, run: &RunKeys, tcp: &TcpSpec) -> Result<(), Co
     }
 }
 
-/// The demands on ports: room for a packet and, where queues read K, marks before drops.
+/// Demands on ports: room for a packet and, if queues read K, marks before drops.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PortDemands {
     pub packet: Bytes,
     pub reads_k: bool,
 }
 
-/// The buffer holds a packet, and the switch can mark before it drops.
+/// Checks that the buffer holds a packet and that the switch can mark before it drops.
 pub(super) fn switch_port(
     reader: &Reader,
     switch: &SwitchSpec,
@@ -50,7 +50,7 @@ pub(super) fn switch_port(
     }
 }
 
-/// The maximum threshold has the unit of the minimum, and is not below it.
+/// Checks that the maximum threshold has the unit of the minimum threshold and is not below it.
 fn curve(reader: &Reader, switch: &SwitchSpec) -> Result<(), ConfigError> {
     let Some(all) = switch.mark_all_above else { return Ok(()) };
     let is_above = match (switch.mark_above, all) {
@@ -68,13 +68,14 @@ fn curve(reader: &Reader, switch: &SwitchSpec) -> Result<(), ConfigError> {
     Err(reader.impossible("mark_all_above", reason))
 }
 
-/// The buffer holds a packet, and the host can mark before it drops.
+/// Checks that the buffer holds a packet and that the host can mark before it drops.
 pub(super) fn host_port(reader: &Reader, host: &HostSpec, port: PortDemands) -> Result<(), ConfigError> {
     holds_a_packet(reader, host.buffer, port.packet)?;
     marks_before(reader, host.mark_above, ("buffer", host.buffer), port)
 }
 
-/// A port that is alone may hold a packet, and the switch can mark before it drops.
+/// Checks that a single active port may hold a packet of the shared memory, and that the switch can mark
+/// before it drops.
 fn shared_memory(
     reader: &Reader,
     switch: &SwitchSpec,
@@ -82,7 +83,7 @@ fn shared_memory(
     port: PortDemands,
 ) -> Result<(), ConfigError> {
     let wrong = |reason: String| Err(reader.impossible("memory", reason));
-    // Where links are paused, one port may hold all of the memory.
+    // With flow control, one port may hold all of the memory, because ingress thresholds limit its use.
     let alone = switch.memory_alpha / (1.0 + switch.memory_alpha);
     let part = if switch.xoff.is_some() { 1.0 } else { alone };
     let (most, too_small) = match (memory, switch.buffer) {
@@ -118,7 +119,7 @@ fn marks_before(
     let marks_too_late = match (mark_above, most) {
         (Occupancy::Packets(k), Occupancy::Packets(buffer)) => k >= buffer,
         (Occupancy::Bytes(k), Occupancy::Bytes(buffer)) => k >= buffer,
-        // Full packets decide where the units differ.
+        // If the units differ, compare by full packets.
         (Occupancy::Bytes(k), Occupancy::Packets(buffer)) => k.get() >= u64::from(buffer) * packet.get(),
         (Occupancy::Packets(k), Occupancy::Bytes(buffer)) => u64::from(k) * packet.get() >= buffer.get(),
         (Occupancy::Unlimited, _) | (_, Occupancy::Unlimited) => false,
@@ -134,7 +135,7 @@ fn marks_before(
     Err(reader.impossible("mark_above", reason))
 }
 
-/// The buffer of the ports that `reader` is about holds a packet.
+/// Checks that the buffer of the ports of table `reader` holds a packet.
 fn holds_a_packet(reader: &Reader, buffer: Occupancy, packet: Bytes) -> Result<(), ConfigError> {
     let too_small = match buffer {
         Occupancy::Packets(packets) => packets == 0,
@@ -150,7 +151,7 @@ fn holds_a_packet(reader: &Reader, buffer: Occupancy, packet: Bytes) -> Result<(
     ))
 }
 
-/// The `[[traffic]]` entries, at least one.
+/// Reads the `[[traffic]]` entries, of which there must be at least one.
 pub(super) fn traffic_entries<'d>(top: &Reader<'d>) -> Result<Vec<Reader<'d>>, ConfigError> {
     let entries = top.tables("traffic")?;
     if entries.is_empty() {
@@ -160,10 +161,11 @@ pub(super) fn traffic_entries<'d>(top: &Reader<'d>) -> Result<Vec<Reader<'d>>, C
     Ok(entries)
 }
 
-/// A run of more packets than this would take hours: almost surely a slip of the unit.
+/// Largest number of packets in a run. More packets would take hours and almost always come from a wrong
+/// unit.
 const MOST_PACKETS: f64 = 1e9;
 
-/// The traffic fits into a run.
+/// Checks that the traffic's number of packets is feasible.
 pub(super) fn packets(top: &Reader, packets: f64) -> Result<(), ConfigError> {
     if packets <= MOST_PACKETS {
         return Ok(());
@@ -174,10 +176,10 @@ pub(super) fn packets(top: &Reader, packets: f64) -> Result<(), ConfigError> {
     Err(top.impossible("duration", reason))
 }
 
-/// More samples per port than this fill the memory.
+/// Largest number of samples per port that memory allows for.
 const MOST_SAMPLES: u64 = 10_000_000;
 
-/// Looks up the measured ports.
+/// Reads the measurements and looks up the measured ports.
 pub(super) fn measure(reader: &Reader, context: &Context) -> Result<Measure, ConfigError> {
     let keys = MeasureKeys::read(reader)?;
     let samples = keys.sample_every.map_or(0, |every| context.duration.as_ps() / every.as_ps());
@@ -209,7 +211,7 @@ pub(super) fn measure(reader: &Reader, context: &Context) -> Result<Measure, Con
     Ok(Measure { ports, sample_every: keys.sample_every, drain_flows: keys.drain_flows })
 }
 
-/// Only switches drop and mark packets by number.
+/// Checks that faults by packet number refer to a switch port. Only switch ports count packets.
 pub(super) fn faults(
     top: &Reader,
     faults: &[Fault],
@@ -232,11 +234,11 @@ pub(super) fn faults(
     Ok(())
 }
 
-/// Routes take a few bytes and a few steps for each rack and each switch and link that its packets might
-/// cross: this many are set up in about five seconds.
+/// Largest size of the routing problem. Routes take a few bytes and steps for each pair of a rack and a
+/// switch or link that its packets might cross. This many pairs take about five seconds.
 const MOST_ROUTES: u64 = 600_000_000;
 
-/// The routes fit into the memory.
+/// Checks that the routes fit into memory.
 pub(super) fn routes(top: &Reader, graph: &Graph) -> Result<(), ConfigError> {
     let (racks, switches) = (graph.racks() as u64, (graph.nodes.len() - graph.hosts()) as u64);
     let links = graph.links.len().saturating_sub(graph.hosts()) as u64;
@@ -251,8 +253,9 @@ pub(super) fn routes(top: &Reader, graph: &Graph) -> Result<(), ConfigError> {
     Err(top.impossible("topology", reason))
 }
 
-/// Of the switch ports that all traffic to one host crosses the slowest, and of equally slow ones the first, where the queue
-/// is; or all switch ports.
+/// The ports that are measured by default. If all traffic goes to one host, this is the slowest switch port
+/// that all traffic crosses, where the queue builds up (of equally slow ports, the first). Otherwise, these
+/// are all switch ports.
 fn default_ports(context: &Context) -> Vec<(NodeId, NodeId)> {
     let graph = context.graph;
     let receivers = context.peers.receivers();
@@ -266,7 +269,7 @@ fn default_ports(context: &Context) -> Vec<(NodeId, NodeId)> {
     links.flat_map(|link| [(link.a, link.b), (link.b, link.a)]).filter(from_switch).collect()
 }
 
-/// The slowest switch port that all packets to a host cross, whichever path they take.
+/// The slowest switch port that all packets to a host cross, on any path.
 fn slowest_common_port(context: &Context, to: HostId) -> Option<(NodeId, NodeId)> {
     let graph = context.graph;
     let routes = Routes::new(graph).ok()?;

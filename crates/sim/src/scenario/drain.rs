@@ -1,21 +1,25 @@
-//! The drain of scenarios that state none.
+//! The drain of scenarios that set none.
 
 use crate::specs::TcpSpec;
 use crate::topology::Graph;
 use shortflow_units::{Rate, Span};
 
-/// Four timeouts in a row, each twice as long as the one before, take 15 times the smallest.
+/// Multiple of the smallest timeout for four consecutive timeouts. With exponential back-off, these take 15
+/// times the smallest.
 const TIMEOUTS: u64 = 16;
-/// Two timeouts in a row take 3 times the smallest,
+/// Multiple of the smallest timeout for two consecutive timeouts.
 const FEW_TIMEOUTS: u64 = 3;
-/// and then the window has this many round trips to open again.
+/// Number of round trips in which the window opens again after two timeouts.
 const ROUND_TRIPS: u64 = 64;
-/// Two timeouts in a row of a connection without a round-trip sample take 3 times the first.
+/// Multiple of the initial timeout for a connection without a round-trip sample. Two consecutive timeouts
+/// take 3 times the initial one.
 const INITIAL_TIMEOUTS: u64 = 4;
 
-/// The default drain, and its reason. It never costs more than the measured time did, unless that is too short for flows to
-/// recover from timeouts. Where sizes have a limit, links carry all flows, and these start unasked on connections of their own,
-/// two timeouts, their round trips and `backlog` bytes over the slowest link are enough. The drain is the same for all schemes.
+/// The default drain and its reason. The drain is as long as the measured time, unless that time is too short
+/// for flows to recover from timeouts. The drain then allows for four consecutive timeouts. If flow sizes are
+/// bounded, no link is overloaded, and all flows start by themselves on their own connections, two timeouts
+/// suffice, with their round trips and `backlog` bytes over the slowest link. The drain is the same for all
+/// schemes.
 pub(super) fn unless_given(
     duration: Span,
     tcp: &TcpSpec,
@@ -24,14 +28,14 @@ pub(super) fn unless_given(
 ) -> (Span, String) {
     let slowest = graph.links.iter().map(|link| link.rate).min().unwrap_or(Rate::MAX).as_bps() as f64;
     let initial = tcp.initial_rto.unwrap_or_default().times(INITIAL_TIMEOUTS);
-    // RFC 6298: the timeout is a round trip and the clock's granularity, or the smallest.
+    // RFC 6298: the timeout is the round trip plus the clock's granularity, but at least the minimum.
     let by_clock = round_trip + tcp.clock_granularity;
     let (rto, name) = match !tcp.clock_granularity.is_zero() && by_clock > tcp.rto_min {
         true => (by_clock, "(round trip + tcp.clock_granularity)"),
         false => (tcp.rto_min, "tcp.rto_min"),
     };
     let many = rto.times(TIMEOUTS);
-    // Whole microseconds, and no more than can matter.
+    // Round to whole microseconds, and cap at the value beyond which `many` is smaller anyway.
     let transfer = Span::from_micros((8e6 * backlog / slowest).ceil().min(many.as_secs_f64() * 1e6) as u64);
     let few = rto.times(FEW_TIMEOUTS) + round_trip.times(ROUND_TRIPS) + transfer;
     match duration.max(initial).max(many.min(few)) {
@@ -54,9 +58,9 @@ mod tests {
     use super::super::tests::{HEAD, POISSON, parse, setting};
     use crate::config::Source;
 
-    /// The 50 KB of 16 flows take 6.4 ms at 1 Gbps, 64 round trips of 300 us 19.2 ms, three timeouts of 10 ms 30 ms; those of
-    /// 100 flows at once 40 ms. Where sizes have no limit, applications answer or packets are lost, four timeouts in a row
-    /// fit.
+    /// At 1 Gbps, 50 KB of 16 flows take 6.4 ms, 64 round trips of 300 µs take 19.2 ms, and three timeouts of
+    /// 10 ms take 30 ms; 50 KB of 100 simultaneous flows take 40 ms. If sizes are unbounded, applications
+    /// answer or packets are lost, the drain allows for four consecutive timeouts.
     #[test]
     fn the_drain_goes_with_the_scenario_unless_it_is_given() {
         let read = |traffic: &str, settings: &[(&str, &str)]| {

@@ -1,4 +1,4 @@
-//! [`Fault`]: faults of links. `[faults]` is one entry, `[[faults]]` are several.
+//! [`Fault`]: faults of links. A scenario has one entry `[faults]` or several entries `[[faults]]`.
 
 use crate::config::{ANY_TIME, ConfigError, KeywordOr, ListOf, Reader, Text, keys};
 use crate::needs::Needs;
@@ -9,7 +9,7 @@ use shortflow_units::{NodeId, PortId, Span};
 use std::ops::RangeInclusive;
 
 keys! {
-    /// One entry, before links are looked up.
+    /// Keys of one entry, before links are looked up.
     pub(super) struct FaultKeys {
         /// links such as "leaf0-spine1", or one direction of them such as "leaf0->spine1"; without
         /// links, tier and hosts it is about every port of every switch
@@ -53,37 +53,39 @@ const ORDINALS: ListOf<RangeInclusive<u64>> = ListOf(1..=u64::MAX, "a list of wh
 /// Faults on some links.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
-    /// The ports that send onto the affected links, in order. Link i of a graph has the ports 2i and 2i + 1.
+    /// Ports that send onto the affected links, in ascending order. Link i of a graph has the ports 2i and 2i
+    /// + 1.
     pub ports: Vec<PortId>,
     /// Probability that a data packet is lost on arrival at a port.
     pub loss: f64,
-    /// The last of every so many data packets is lost on arrival at a port.
+    /// Interval, in data packets, at which a packet is lost on arrival at a port.
     pub loss_every: Option<u64>,
-    /// Probability that a pure ACK is lost there.
+    /// Probability that a pure ACK is lost on arrival at a port.
     pub ack_loss: f64,
-    /// Probability that a packet is dropped at the far end of the link.
+    /// Probability that a packet is damaged, and dropped at the far end of the link.
     pub corrupt: f64,
-    /// Probability that a packet arrives late, and its delay.
+    /// Probability that a packet arrives late, and the extra delay.
     pub reorder: (f64, Span),
     /// Probability that a data packet is marked.
     pub mark: f64,
-    /// Times when the links fail and, unless the failure is permanent, return.
+    /// Time at which the links fail and, unless the failure is permanent, time at which they recover.
     pub outage: Option<(Span, Option<Span>)>,
-    /// Times when the far ends of the links pause data and, unless for ever, let it go on.
+    /// Time at which the far ends of the links pause data and, unless the pause is permanent, time at which
+    /// they resume data.
     pub pause: Option<(Span, Option<Span>)>,
     /// Data packets lost at the first measured port, by number from 1.
     pub drop_data: Vec<u64>,
-    /// Data packets marked there.
+    /// Data packets marked at the first measured port, by number from 1.
     pub mark_data: Vec<u64>,
 }
 
 impl Fault {
-    /// True if it affects `port`.
+    /// True if the fault affects `port`.
     pub fn covers(&self, port: PortId) -> bool {
         self.ports.binary_search(&port).is_ok()
     }
 
-    /// True if no packet is lost, delayed or damaged.
+    /// True if the fault can only mark packets: it loses, delays and damages none.
     pub(super) fn marks_alone(&self) -> bool {
         let loses = self.loss > 0.0 || self.loss_every.is_some() || self.ack_loss > 0.0 || self.corrupt > 0.0;
         !loses && self.reorder.0 == 0.0 && self.outage.is_none() && self.drop_data.is_empty()
@@ -102,7 +104,7 @@ impl Fault {
     }
 }
 
-/// Reads all entries of the scenario; arrivals end at `duration`.
+/// Reads all entries of the scenario, whose arrivals end at `duration`.
 pub(super) fn read(
     top: &Reader,
     (graph, names): (&Graph, &HostNames),
@@ -177,7 +179,7 @@ fn fault(
     })
 }
 
-/// The time from the value of one key to that of another, if it begins.
+/// The interval from the value of one key to the value of another, if the first key is set.
 fn interval(
     reader: &Reader,
     (begins, from): (&str, Option<Span>),
@@ -197,7 +199,7 @@ fn interval(
     }
 }
 
-/// The ports onto the links that an entry names; `None` if it names none.
+/// Ports of the links that an entry names; `None` if it names none.
 fn selected(
     reader: &Reader,
     keys: FaultKeys,
@@ -231,19 +233,19 @@ fn selected(
     Ok(Some(both_ways(graph, |a, _| hosts.iter().any(|host| host.0 == a.0))))
 }
 
-/// The ports whose ends, sender first, are as `wanted`.
+/// Ports whose sending and receiving node satisfy `wanted`.
 fn ports_from(graph: &Graph, wanted: impl Fn(NodeId, NodeId) -> bool) -> Vec<PortId> {
     let directions = graph.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
     let ports = directions.enumerate().filter(|(_, (from, to))| wanted(*from, *to));
     ports.map(|(port, _)| PortId::from(port)).collect()
 }
 
-/// The ports of links one of whose directions is as `wanted`.
+/// Both ports of each link of which one direction satisfies `wanted`.
 fn both_ways(graph: &Graph, wanted: impl Fn(NodeId, NodeId) -> bool) -> Vec<PortId> {
     ports_from(graph, |from, to| wanted(from, to) || wanted(to, from))
 }
 
-/// The port of a direction, both ports of a link.
+/// The port of a named direction, or both ports of a named link.
 fn ports_of(name: &str, graph: &Graph, reader: &Reader) -> Result<Vec<PortId>, ConfigError> {
     if name.contains("->") {
         let ends = find_port(name, "links", graph, reader)?;

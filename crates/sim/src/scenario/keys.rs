@@ -1,10 +1,10 @@
-//! Keys that mean something only together with others.
+//! Keys whose checks need other keys.
 
 use crate::config::{ANY_TIME, Flag, KeywordOr, ListOf, POSITIVE_TIME, Text, keys};
 use shortflow_units::Span;
 
 keys! {
-    /// The keys outside any table.
+    /// Keys outside any table.
     pub(super) struct RunKeys {
         /// one line on what the scenario is
         pub title: String = required, Text::Line("the scenario");
@@ -19,7 +19,7 @@ keys! {
 }
 
 keys! {
-    /// Recorded series, before ports are looked up.
+    /// Measurements, before ports are looked up.
     pub(super) struct MeasureKeys {
         /// ports whose queue is followed; unless given, the slowest that all traffic to one host crosses,
         /// or all switch ports

@@ -1,32 +1,33 @@
-//! Room for priority flow control: what a switch may hold of the links that it pauses has to fit into its buffers.
+//! Memory for priority flow control: the packets that a switch may hold of the links that it pauses must fit
+//! into its buffers.
 
 use super::Spec;
 use crate::config::{ConfigError, Reader};
 use shortflow_spec::counted;
 use shortflow_units::{Bytes, NodeId, Occupancy, Rate, Span};
 
-/// Size of a frame that pauses.
+/// Size of a pause frame.
 pub(crate) const PAUSE_FRAME: Bytes = Bytes::new(64);
 
-/// What a switch may hold of one link: XOFF, its share of the free memory, and headroom.
+/// The most that a switch may hold of one link: XOFF, or its share of the free memory, and headroom.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Input {
     from: NodeId,
     xoff: Bytes,
     alpha: Option<f64>,
     headroom: Bytes,
-    /// The headroom that the link asks for.
+    /// The headroom that the link's rate and delay require.
     needed: Bytes,
 }
 
-/// What is to be said of flow control: a note on the room that it takes, and warnings.
+/// Remarks about flow control: a note on the memory that it takes, and warnings.
 #[derive(Debug, Default)]
 pub(super) struct Remarks {
     pub note: Option<String>,
     pub warnings: Vec<String>,
 }
 
-/// Checks that every switch has room for XOFF and headroom of all links that it pauses.
+/// Checks that each switch has memory for XOFF and headroom of all links that it pauses.
 pub(super) fn fits(top: &Reader, spec: &Spec) -> Result<Remarks, ConfigError> {
     let (inputs, graph) = (inputs(spec), &spec.graph);
     let mut largest = None::<(Bytes, String)>;
@@ -61,7 +62,8 @@ pub(super) fn fits(top: &Reader, spec: &Spec) -> Result<Remarks, ConfigError> {
     Ok(Remarks { note, warnings: warnings(spec, &inputs) })
 }
 
-/// What may be lost in spite of flow control: packets of links that are not paused, and those beyond a headroom that is too small.
+/// Warnings about packets that may be lost in spite of flow control: packets of links that are not paused,
+/// and packets beyond a headroom that is too small.
 fn warnings(spec: &Spec, inputs: &[Vec<Input>]) -> Vec<String> {
     let graph = &spec.graph;
     let pauses = |node: NodeId, from: NodeId| inputs[node.index()].iter().any(|input| input.from == from);
@@ -82,9 +84,10 @@ fn warnings(spec: &Spec, inputs: &[Vec<Input>]) -> Vec<String> {
     free.into_iter().chain(short).collect()
 }
 
-/// Bytes that can still arrive after a switch has begun to send a frame that pauses, over a link of this rate and delay with
-/// packets of `packet` bytes on the link: a packet that the frame waits for, the frame, one that has just begun at the
-/// other end, what is on the wire both ways or held up by its host, and the packet that crossed the threshold.
+/// Bytes that can still arrive after a switch has decided to pause a link of this rate and delay, if the
+/// largest packet takes `packet` bytes on the link: a packet that delays the frame, the frame, a packet that
+/// the other end has just begun to send, the bytes on the wire in both directions or delayed by the host's
+/// `lateness`, and the packet that crossed the threshold.
 fn headroom((rate, delay): (Rate, Span), packet: Bytes, lateness: Span) -> Bytes {
     let on_the_wire = rate.bytes_in(delay.times(2).plus(lateness));
     on_the_wire + PAUSE_FRAME + packet.plus(packet).plus(packet)
@@ -114,13 +117,13 @@ pub(crate) fn inputs(spec: &Spec) -> Vec<Vec<Input>> {
     inputs
 }
 
-/// The headroom of all links.
+/// Sum of the headroom of all links.
 pub(crate) fn reserved(inputs: &[Input]) -> Bytes {
     inputs.iter().map(|input| input.headroom).fold(Bytes::ZERO, Bytes::plus)
 }
 
-/// The most that all of them hold together: their thresholds, or what dynamic ones leave free if they fill up one after another,
-/// and headroom.
+/// The most that a switch holds of all links together: headroom, and the sum of thresholds or, with dynamic
+/// thresholds, the memory that they use if the links fill up one after another.
 fn most(inputs: &[Input], room: Bytes) -> Bytes {
     let thresholds: Bytes = inputs.iter().map(|input| input.xoff).fold(Bytes::ZERO, Bytes::plus);
     let headroom = reserved(inputs);
@@ -130,7 +133,7 @@ fn most(inputs: &[Input], room: Bytes) -> Bytes {
     shared.unwrap_or(thresholds).min(thresholds) + headroom
 }
 
-/// The sum in words.
+/// The sum as text.
 fn sum(inputs: &[Input], most: Bytes) -> String {
     let links = counted(inputs.len(), "link");
     match inputs {
@@ -144,7 +147,7 @@ fn sum(inputs: &[Input], most: Bytes) -> String {
     }
 }
 
-/// The threshold that would fit, if one for all does.
+/// Remark with the largest common threshold that would fit, if there is one.
 fn hint(inputs: &[Input], room: Bytes) -> String {
     let headroom = reserved(inputs);
     match room.get().saturating_sub(headroom.get()) / inputs.len().max(1) as u64 {
@@ -168,7 +171,8 @@ mod tests {
         vec![input; count]
     }
 
-    /// 24 links of 40 KB and 50 KB of headroom ask for 2.16 MB; 33,333 bytes each would fit into 2 MB.
+    /// 24 links with 40 KB and 50 KB of headroom each need 2.16 MB. With 33,333 bytes each, they would fit
+    /// into 2 MB.
     #[test]
     fn thresholds_and_headroom_add_up() {
         let (room, inputs) = (Bytes::new(2_000_000), links(24, 40_000, None));
@@ -176,7 +180,8 @@ mod tests {
         assert_eq!(hint(&inputs, room), "; up to 33.333KB would");
     }
 
-    /// Four links with α = 1/4 that fill up one after another leave 0.8⁴ of the 1.8 MB beyond the headroom free.
+    /// Four links with α = 1/4, which fill up one after another, leave 0.8⁴ of the 1.8 MB beyond the headroom
+    /// free.
     #[test]
     fn dynamic_thresholds_leave_memory_free() {
         let inputs = links(4, 10_000_000, Some(0.25));

@@ -10,14 +10,14 @@ use crate::traffic::{self, Context, MeasurementWindow};
 use crate::{routing, topology};
 use shortflow_units::Instant;
 
-/// A table whose keys do not depend on a kind; without a name, of the keys outside any table.
+/// A table whose keys do not depend on a kind. An empty name stands for the keys outside any table.
 struct Table {
     name: &'static str,
     summary: &'static str,
     parameters: fn() -> Vec<ParamInfo>,
 }
 
-/// Keys that depend on no kind. There may be any number of faults.
+/// Tables whose keys do not depend on a kind. There may be several tables of faults.
 const TABLES: [Table; 6] = [
     Table { name: "", summary: "keys outside any table", parameters: RunKeys::parameters },
     Table { name: "switch", summary: "ports of every switch", parameters: SwitchSpec::parameters },
@@ -31,33 +31,33 @@ const TABLES: [Table; 6] = [
     },
 ];
 
-/// The tables of a scenario whose keys do not depend on a kind, the keys outside any table first.
+/// Tables of a scenario whose keys do not depend on a kind, beginning with the keys outside any table.
 pub fn tables() -> Vec<Entry> {
     let entry =
         |Table { name, summary, parameters }| Entry { name, summary, source: "", parameters: parameters() };
     TABLES.map(entry).into()
 }
 
-/// Points an unknown key to the tables that have a key of its name.
+/// Extends the error about an unknown key by the tables that have a key of this name.
 fn of_another_table(error: ConfigError) -> ConfigError {
     let ConfigError::Unknown { key, what: what @ ("key" | "parameter"), hint } = error else { return error };
     let (own, name) = key.rsplit_once('.').unwrap_or(("", &key));
     let named = |parameters: &[ParamInfo]| parameters.iter().any(|parameter| parameter.name == name);
-    // Keys of topologies are short, such as `k`: a name near to the given one is the better guess.
+    // Topologies have short keys such as `k`. A similar known key is a better guess than one of these.
     let of_kinds =
         hint.starts_with("known are") && topology::topologies().iter().any(|kind| named(&kind.parameters));
     let tables = TABLES.iter().filter(|table| named(&(table.parameters)())).map(|table| table.name);
     let tables = tables.chain(of_kinds.then_some("topology"));
     let others = tables.filter(|table| !table.is_empty() && *table != own);
     let paths: Vec<String> = others.map(|table| format!("\"{table}.{name}\"")).collect();
-    let is_named = hint.contains(&format!(".{name}\"")); // the value stands in the file
+    let is_named = hint.contains(&format!(".{name}\"")); // the hint already names this table
     let hint =
         if paths.is_empty() || is_named { hint } else { format!("did you mean {}?", paths.join(" or ")) };
     ConfigError::Unknown { key, what, hint }
 }
 
 impl Scenario {
-    /// Reads and validates a scenario. `settings` are `--set` pairs, `files` reads a file that the
+    /// Reads and validates a scenario. `settings` are `--set` pairs, and `files` reads files that the
     /// scenario names.
     pub fn parse(
         text: &str,
@@ -68,7 +68,7 @@ impl Scenario {
         Scenario::of_values(shortflow_spec::parse(text, name)?, name, settings, files)
     }
 
-    /// Reads and validates a scenario of parsed values, with settings of the user's alone.
+    /// Reads and validates a scenario from parsed values, with settings of the user only.
     pub fn of_values(
         values: toml::Table,
         name: &str,
@@ -78,8 +78,8 @@ impl Scenario {
         Scenario::with_settings(values, name, of_user(settings), files, (true, true))
     }
 
-    /// Reads and validates a scenario of parsed values. Later settings win. `reads_k` is that of
-    /// [`Scheme`](crate::scheme::Scheme::reads_k).
+    /// Reads and validates a scenario from parsed values. Later settings override earlier ones. `reads_k` is
+    /// as in [`Scheme`](crate::scheme::Scheme::reads_k).
     pub fn with_settings<'s>(
         values: toml::Table,
         name: &str,
@@ -198,7 +198,8 @@ fn show_conduct(top: &Reader, conduct: Conduct) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Unknown keys come first: a misspelt key is a better complaint than the missing right one.
+/// Checks for unknown keys before anything else: an error about a misspelt key helps more than an error about
+/// the key that is missing because of it.
 fn check_keys(top: &Reader) -> Result<(), ConfigError> {
     let [_, plain @ .., faults] = &TABLES;
     let tables = ["topology", "routing", "traffic", faults.name];
@@ -206,7 +207,7 @@ fn check_keys(top: &Reader) -> Result<(), ConfigError> {
     top.only(&RunKeys::parameters(), &tables)?;
     plain.iter().try_for_each(|Table { name, parameters, .. }| {
         let reader = top.table(name)?;
-        // Tiers are known once the topology has been read.
+        // Tiers are known only after the topology is read.
         let tiers = if *name == "switch" { reader.tables_inside() } else { Vec::new() };
         if *name == "host" && reader.texts().iter().any(|(key, _)| key == "queue") {
             let reason = "it belongs to schemes, and a scenario names none; --set host.queue=fair sets it for all, \

@@ -1,25 +1,25 @@
-//! The slowest link that flows of a host may cross.
+//! The slowest link that the flows of a host may cross.
 
 use crate::topology::Graph;
 use crate::traffic::Peers;
 use shortflow_units::{HostId, NodeId};
 use std::collections::BTreeMap;
 
-/// Links by node: the other end, and the position of the link.
+/// For each node, its links: the node at the other end, and the link's index.
 type Neighbours = Vec<Vec<(usize, usize)>>;
 
-/// Hosts of one switch, and the hosts that they exchange packets with.
+/// Hosts of one switch, and the hosts with which they exchange packets.
 type Exchange<'p> = (Vec<HostId>, &'p [HostId]);
 
-/// For each host the position of the slowest link on its shortest paths to the hosts that it exchanges packets with: data one
-/// way, ACKs the other. `None` for a host without flows.
+/// For each host, the index of the slowest link on its shortest paths to the hosts with which it exchanges
+/// packets: data in one direction, ACKs in the other. `None` for a host without flows.
 pub(super) fn slowest_links(graph: &Graph, peers: &Peers) -> Vec<Option<usize>> {
     let mut neighbours: Neighbours = vec![Vec::new(); graph.nodes.len()];
     for (place, link) in graph.links.iter().enumerate() {
         neighbours[link.a.index()].push((link.b.index(), place));
         neighbours[link.b.index()].push((link.a.index(), place));
     }
-    // Hosts of a switch share its paths.
+    // Compute paths once per switch, because its hosts share them.
     let mut by_switch: BTreeMap<usize, Vec<Exchange>> = BTreeMap::new();
     for (senders, receivers) in peers.groups() {
         for (hosts, others) in [(senders, receivers), (receivers, senders)] {
@@ -35,7 +35,7 @@ pub(super) fn slowest_links(graph: &Graph, peers: &Peers) -> Vec<Option<usize>> 
     for (switch, groups) in by_switch {
         let from_here = slowest_from(graph, &neighbours, switch);
         for (hosts, others) in groups {
-            // A path from a host to itself, which no flow takes, has no other link than the host's own.
+            // A path from a host to itself, which no flow takes, has no link other than the host's own.
             let through = others.iter().filter_map(|other| from_here[other.index()]);
             let through = through.reduce(|one, other| slower(graph, one, other));
             for host in hosts {
@@ -49,12 +49,12 @@ pub(super) fn slowest_links(graph: &Graph, peers: &Peers) -> Vec<Option<usize>> 
     slowest
 }
 
-/// The slower of two links; of equal ones the first.
+/// The slower of two links; of equally slow links, the first.
 fn slower(graph: &Graph, one: usize, other: usize) -> usize {
     std::cmp::min_by_key(one, other, |link| (graph.links[*link].rate, *link))
 }
 
-/// The slowest link on the shortest paths from a switch to each host, found node by node in order of distance.
+/// The slowest link on the shortest paths from a switch to each host. Visits nodes in order of distance.
 fn slowest_from(graph: &Graph, neighbours: &Neighbours, start: usize) -> Vec<Option<usize>> {
     let mut found: Vec<Option<(u32, Option<usize>)>> = vec![None; neighbours.len()];
     found[start] = Some((0, None));
@@ -63,7 +63,7 @@ fn slowest_from(graph: &Graph, neighbours: &Neighbours, start: usize) -> Vec<Opt
         next += 1;
         let Some((distance, so_far)) = found[node] else { continue };
         if graph.is_host(NodeId::from(node)) {
-            continue; // hosts do not forward
+            continue; // hosts do not forward packets
         }
         for &(to, link) in &neighbours[node] {
             let through = so_far.map_or(link, |slowest| slower(graph, slowest, link));
@@ -87,7 +87,8 @@ mod tests {
     use super::*;
     use shortflow_units::{Rate, Span};
 
-    /// h0 and h1 at s3, h2 at s4, over a link of 1 Gbps; s5 leads from s3 to s4 too, but by two links, of 0.1 Gbps.
+    /// h0 and h1 are at s3, and h2 is at s4, over a link of 1 Gbps. Another path from s3 to s4 leads over s5,
+    /// by two links of 0.1 Gbps.
     #[test]
     fn only_links_on_shortest_paths_of_flows_count() {
         let gbps = |tenths: u64| Rate::new(tenths * 100_000_000).unwrap();

@@ -1,4 +1,4 @@
-//! Scenarios as users write them, and every way in which they can be wrong.
+//! Scenarios as users write them, and all ways in which they can be wrong.
 
 use super::*;
 use crate::config::Source;
@@ -101,7 +101,7 @@ fn the_words_for_no_limit_and_no_value() {
     assert_eq!(scenario.faults[0].drop_data, [5, 9]);
 }
 
-/// A tree of two racks, with `settings` of its switches.
+/// A tree of two racks, with these settings of its switches.
 fn tree(settings: &[(&str, &str)]) -> Result<Scenario, String> {
     let racks = [("topology.kind", "single-rooted-tree"), ("topology.hosts", "4"), ("topology.racks", "2")];
     long(&[&racks[..], settings].concat())
@@ -185,7 +185,7 @@ fn the_documentation_lists_every_table_with_readable_defaults() {
     assert_eq!((mss.default.as_str(), mss.summary.as_str()), ("1460B", "payload of a full segment"));
 }
 
-/// Whatever a key is set to, the scenario is read or the error is about that key.
+/// For any value of a key, the scenario is read, or the error names this key.
 #[test]
 fn every_error_names_its_key() {
     let text = with_traffic(&format!("{LONG}{POISSON}"));

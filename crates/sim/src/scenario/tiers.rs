@@ -1,5 +1,6 @@
-//! [`Tiers`]: switch ports tier by tier. `[switch]` holds everywhere, `[switch.TIER]` for the ports of
-//! a tier, `[switch.TIER.up]` for those among them that lead to switches further from the hosts, and `[switch."s0->h3"]` for one.
+//! [`Tiers`]: settings of switch ports by tier. `[switch]` holds for all ports, `[switch.TIER]` for the ports
+//! of a tier, `[switch.TIER.up]` for the ports of the tier that lead away from the hosts, and
+//! `[switch."s0->h3"]` for one port.
 
 use super::checks::{self, PortDemands};
 use crate::config::{ConfigError, Reader};
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 
 const UP: &str = "up";
 
-/// Switch ports tier by tier; each table has the values of the table around it as defaults.
+/// Settings of switch ports by tier. The defaults of each table are the values of the table around it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tiers {
     tiers: Vec<Tier>,
@@ -25,7 +26,8 @@ struct Tier {
 }
 
 impl Tiers {
-    /// Reads the tables inside `[switch]`. `warnings` about the network may explain why it has no tiers.
+    /// Reads the tables inside `[switch]`. `warnings` about the network may explain why the network has no
+    /// tiers.
     pub(super) fn read(
         switch: &Reader,
         (graph, warnings): (&Graph, &[String]),
@@ -69,7 +71,7 @@ impl Tiers {
         Ok(Tiers { ports, ..tiers })
     }
 
-    /// A port with a table of its own, with the values of its tier as defaults.
+    /// Settings of a port with its own table. The defaults are the values of the port's tier.
     fn single(
         &self,
         switch: &Reader,
@@ -87,14 +89,14 @@ impl Tiers {
             None => switch.clone(),
         };
         let table = switch.refined_from(name, &around)?;
-        // The ports of a switch share its memory, so none can set its size.
+        // The ports of a switch share its memory, so a port's table must not set its size.
         let mut keys = SwitchSpec::parameters();
         keys.retain(|key| !key.name.starts_with("memory"));
         table.only(&keys, &[])?;
         port(&table, demands)
     }
 
-    /// Paths of the tables of a port, from `[switch]` to its own.
+    /// Paths of the tables that apply to a port, from `[switch]` to the port's own table.
     pub fn tables(&self, graph: &Graph, from: NodeId, to: NodeId) -> Vec<String> {
         let mut tables = vec!["switch".to_owned()];
         if let Some(level) = graph.tier(from) {
@@ -108,7 +110,7 @@ impl Tiers {
         tables
     }
 
-    /// Settings for the port of `from` towards `to`: from its own table, or else from its tier.
+    /// Settings of the port from `from` to `to`: those of its own table, or else of its tier.
     pub(super) fn port(&self, graph: &Graph, from: NodeId, to: NodeId) -> Option<&SwitchSpec> {
         let of_tier = || {
             let tier = self.tiers.get(graph.tier(from)?)?;
@@ -118,7 +120,7 @@ impl Tiers {
     }
 }
 
-/// The ports that the tables of tier `name` are about exist.
+/// Checks that the tables of tier `name` apply to at least one port.
 fn selects_ports(switch: &Reader, name: &str, tier: &Reader, graph: &Graph) -> Result<(), ConfigError> {
     let Some(level) = graph.tiers.iter().position(|known| known == name) else { return Ok(()) };
     if tier.tables_inside().contains(&UP) {

@@ -8,17 +8,17 @@ use shortflow_units::{Bytes, NodeId, Occupancy, Span};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A smallest timeout of as many round trips is long.
+/// Number of round trips from which on the smallest timeout is long.
 const LONG_TIMEOUT: u64 = 1000;
 
-/// The base round trip between the two hosts that are farthest apart, and these.
+/// The base round trip between the two hosts that are farthest apart, and these hosts.
 pub(super) fn round_trip(graph: &Graph) -> (Span, NodeId, NodeId) {
     let (one, _) = farthest(graph, NodeId(0));
     let (other, delay) = farthest(graph, one);
     (delay.times(2), one, other)
 }
 
-/// One line for each, which names the key.
+/// All warnings, one line each, beginning with the key.
 pub(super) fn of(
     (graph, (round_trip, one, other)): (&Graph, (Span, NodeId, NodeId)),
     (switch, tiers, host): (&SwitchSpec, &Tiers, &HostSpec),
@@ -82,7 +82,7 @@ pub(super) fn of(
     warnings
 }
 
-/// The farthest host from `from`, and its delay. Applied twice, this gives the diameter of common networks.
+/// The host farthest from `from`, and its delay. Two applications give the diameter of common networks.
 fn farthest(graph: &Graph, from: NodeId) -> (NodeId, Span) {
     let mut links = vec![Vec::new(); graph.nodes.len()];
     for link in &graph.links {
@@ -104,7 +104,7 @@ fn farthest(graph: &Graph, from: NodeId) -> (NodeId, Span) {
     last
 }
 
-/// True if no second packet fits.
+/// True if the buffer has no room for a second packet.
 fn is_tiny(buffer: Occupancy, packet: Bytes) -> bool {
     match buffer {
         Occupancy::Packets(packets) => packets < 2,
