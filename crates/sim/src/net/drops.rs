@@ -1,13 +1,13 @@
-//! [`Drops`]: packets dropped at one place, by reason.
+//! [`Drops`]: packets dropped at a port or node, by reason.
 
 use crate::queue::DropReason;
 
-/// Dropped packets by reason.
+/// Numbers of dropped packets by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Drops([u64; DropReason::ALL.len()]);
 
 impl Drops {
-    /// Counts packets.
+    /// Adds `packets` drops for `reason`.
     #[inline]
     pub fn count(&mut self, reason: DropReason, packets: u64) {
         self.0[reason as usize] += packets;
@@ -18,7 +18,7 @@ impl Drops {
         self.0.iter().sum()
     }
 
-    /// Counts since `before`.
+    /// Drops since `before`.
     pub fn since(self, before: Drops) -> Drops {
         Drops(std::array::from_fn(|reason| self.0[reason] - before.0[reason]))
     }

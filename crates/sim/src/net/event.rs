@@ -6,20 +6,20 @@ use shortflow_units::{Instant, PortId};
 /// An event of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NetworkEvent {
-    /// Links fail or recover: this step of the scenario's outages.
+    /// Links fail or recover, at this step of the scenario's outages.
     LinkChange(u32),
     /// The packet at the head of this port's wire reaches the other end.
     Arrive(PortId),
-    /// The transmitter of this port is free while packets wait.
+    /// The transmitter of this port becomes free while packets wait.
     TransmitDone(PortId),
     /// A packet that a fault has delayed on this port's wire reaches the other end.
     Release(PortId),
-    /// A frame that pauses data, or lets it go on, reaches this port from the other end of its link.
+    /// A frame that pauses or resumes data reaches this port from the other end of its link.
     Pause(PortId),
 }
 
 impl NetworkEvent {
-    /// Port that a packet arrives from.
+    /// The port from which a packet arrives.
     #[inline]
     pub fn source(self) -> Option<PortId> {
         match self {
@@ -36,13 +36,14 @@ impl NetworkEvent {
     }
 }
 
-/// Tells a frame's arrival from a delayed packet's, of ports below 2²⁸.
+/// Flag that distinguishes a pause frame from a delayed packet. Ports with these events have numbers below
+/// 2²⁸.
 const PAUSE: u32 = 1 << 28;
-/// Bits of the number in an event.
+/// Bits of an event's number.
 const NUMBER: u32 = (1 << 29) - 1;
 
-/// Two bits above a 29-bit number give the kind of event. The highest bit is clear, and for changes of links the first bit of the
-/// number too: the rest is left to the caller's events.
+/// Two bits above a 29-bit number give the kind of event. The highest bit is 0; for changes of links, the
+/// highest bit of the number is 0 too. The other values are free for the caller's events.
 impl EventCode for NetworkEvent {
     #[inline(always)]
     fn pack(self) -> u32 {
@@ -54,7 +55,7 @@ impl EventCode for NetworkEvent {
             NetworkEvent::Pause(port) => (3, PAUSE | port.0),
         };
         debug_assert!(number <= NUMBER, "{self:?}");
-        tag << 29 | number & NUMBER // the mask changes no number; it lets the compiler know the tag
+        tag << 29 | number & NUMBER // the mask changes no number, but tells the compiler the tag's bits
     }
 
     #[inline]
@@ -69,12 +70,12 @@ impl EventCode for NetworkEvent {
         }
     }
 
-    /// Ports take turns.
+    /// Simultaneous events of ports are ordered by a hash.
     fn rank(bits: u32, at: Instant) -> u32 {
         if bits >> 29 == 0 { bits } else { tie_break_rank(bits, at) }
     }
 
-    /// Links change before packets move.
+    /// Changes of links precede packets.
     fn precedes_nodes(bits: u32) -> bool {
         bits >> 29 == 0
     }
@@ -100,7 +101,7 @@ impl EventCode for NetworkEvent {
     }
 }
 
-/// Events of a caller, those of the network included.
+/// Events of a caller, which include the events of the network.
 pub trait WithNetwork: EventCode + From<NetworkEvent> {}
 
 impl<E: EventCode + From<NetworkEvent>> WithNetwork for E {}

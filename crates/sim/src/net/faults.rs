@@ -1,5 +1,5 @@
-//! Faults at one port: packets lost, damaged, delayed or marked by chance, exact losses for tests ("drop the
-//! fifth data packet"), and a link that is down.
+//! Faults at a port: random loss, damage, delay and marks, exact losses for tests ("drop the fifth data
+//! packet"), and link failures.
 
 use crate::engine::{Seeds, Stream, below};
 use crate::packet::{Packet, PacketType};
@@ -12,15 +12,15 @@ use std::collections::BTreeMap;
 /// Outcome for a packet at the far end of its link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WireOutcome {
-    /// It arrives.
+    /// The packet arrives.
     Delivered,
-    /// It is dropped.
+    /// The packet is damaged and dropped.
     Corrupted,
-    /// It arrives later.
+    /// The packet arrives later by this time.
     Delayed(Span),
 }
 
-/// One entry of the scenario at one port. Each kind of fault draws from a stream of its own.
+/// One fault entry of the scenario at one port. Each kind of fault has its own random stream.
 #[derive(Debug, Clone)]
 struct Rule {
     fault: Fault,
@@ -31,19 +31,19 @@ struct Rule {
     delays: Stream,
 }
 
-/// Delays of a host's packets, which keep their order and stay a transmission time apart.
+/// Delays of a host's packets. Delayed packets keep their order and stay a transmission time apart.
 #[derive(Debug, Clone)]
 pub struct HostDelay {
     jitter: Span,
     stalls: Option<HostPauses>,
-    /// State of the generator of delays.
+    /// State of the random generator for delays.
     state: u64,
-    /// Number of the last packet in its ring, and its arrival.
+    /// Number of the last packet in its ring, and its arrival time.
     last: (u32, Instant),
 }
 
-/// A late host's clock is slower than a switch's by one part in this many: 122 ppm, where IEEE 802.3 allows two devices to
-/// differ by 200 ppm.
+/// With jitter or pauses, a host's clock is slower than a switch's by one part in this number: 122 ppm, where
+/// IEEE 802.3 allows two devices to differ by 200 ppm.
 const CLOCK: u64 = 8192;
 
 /// Pauses of a host, during which its packets wait.
@@ -51,27 +51,27 @@ const CLOCK: u64 = 8192;
 struct HostPauses {
     mean_gap_s: f64,
     shortest: Span,
-    /// Longest minus shortest pause.
+    /// Longest pause minus shortest pause.
     range: Span,
     draws: Stream,
-    /// Present pause, or the next one.
+    /// Start and end of the present or next pause.
     begin: Instant,
     end: Instant,
 }
 
-/// The faults of one port.
+/// Faults of one port.
 #[derive(Debug, Clone)]
 pub struct FaultInjector {
     rules: Vec<Rule>,
-    /// Present outages: two entries may overlap.
+    /// Number of present outages, as several entries may overlap.
     outages: u32,
-    /// Late packets by arrival time, then in order of holding.
+    /// Late packets by arrival time, then in order of arrival at `hold`.
     held: BTreeMap<(Instant, u64), Packet>,
     holds: u64,
 }
 
 impl FaultInjector {
-    /// The injector of the port `index` with these ends, or `None` where nothing can go wrong.
+    /// The injector of port `index` with these ends, or `None` if no fault can occur there.
     pub fn new(
         scenario: &Scenario,
         index: usize,
@@ -112,7 +112,7 @@ impl FaultInjector {
         Box::new(FaultInjector { rules, outages: 0, held, holds: 0 })
     }
 
-    /// Judges an arriving packet; `Queued` leaves the decision to the queue discipline.
+    /// Judges a packet on arrival. `Queued` leaves the decision to the queue discipline.
     pub(super) fn arrive(&mut self, packet: &mut Packet) -> Verdict {
         if self.is_down() {
             return Verdict::Dropped(DropReason::LinkDown);
@@ -128,7 +128,7 @@ impl FaultInjector {
         verdict
     }
 
-    /// Outcome for the next packet out of the link.
+    /// Draws the outcome for the next packet from the link.
     pub(super) fn pass(&mut self) -> WireOutcome {
         let mut late = Span::ZERO;
         for rule in &mut self.rules {
@@ -143,19 +143,19 @@ impl FaultInjector {
         if late.is_zero() { WireOutcome::Delivered } else { WireOutcome::Delayed(late) }
     }
 
-    /// Keeps a packet that arrives at `until`.
+    /// Holds a packet until its arrival at `until`.
     pub(super) fn hold(&mut self, until: Instant, packet: Packet) {
         self.held.insert((until, self.holds), packet);
         self.holds += 1;
     }
 
-    /// Late packet that arrives now; `None` if it was lost meanwhile.
+    /// A held packet that arrives now; `None` if an outage has discarded it.
     pub(super) fn release(&mut self, now: Instant) -> Option<Packet> {
         let first = self.held.first_entry().filter(|first| first.key().0 <= now)?;
         Some(first.remove())
     }
 
-    /// Packets that arrive late.
+    /// Held packets.
     pub(super) fn kept(&self) -> impl Iterator<Item = &Packet> {
         self.held.values()
     }
@@ -170,7 +170,7 @@ impl FaultInjector {
         self.outages > 0
     }
 
-    /// An outage begins: the packets kept are lost. Returns how many.
+    /// Begins an outage, which discards the held packets. Returns their number.
     pub(super) fn fail(&mut self) -> u64 {
         self.outages += 1;
         let lost = self.held.len() as u64;
@@ -178,14 +178,14 @@ impl FaultInjector {
         lost
     }
 
-    /// An outage ends.
+    /// Ends an outage.
     pub(super) fn restore(&mut self) {
         self.outages -= 1;
     }
 }
 
 impl HostDelay {
-    /// Delays of `host` with this jitter and port `index`; `None` if it never delays.
+    /// Delays of `host`, with this jitter and the port `index`; `None` if the host never delays packets.
     pub(super) fn of(host: &HostSpec, jitter: Span, index: usize, seeds: Seeds) -> Option<HostDelay> {
         let stalls = (host.stalls > 0.0).then(|| HostPauses::new(host, seeds.stream("host stalls", index)));
         let delays = stalls.is_some() || !jitter.is_zero();
@@ -193,20 +193,22 @@ impl HostDelay {
         delays.then_some(HostDelay { jitter, stalls, state, last: (u32::MAX, Instant::ZERO) })
     }
 
-    /// Pause of the transmitter after a packet that takes this long, because the host's clock is slower than the switch's.
-    /// Equal clocks would keep a host that fills its link in step with a port of the same rate.
+    /// Idle time of the transmitter after a packet with this transmission time, because the host's clock is
+    /// slower than the switch's. With equal clocks, a host that fills its link would stay in phase with a
+    /// port of the same rate.
     #[inline(always)]
     pub(super) fn lags(&self, takes: Span) -> Span {
         Span::from_ps(takes.as_ps() / CLOCK)
     }
 
-    /// Arrival of the last packet, if it has this number in its ring.
+    /// Arrival time of the last packet, if it has this number in its ring.
     #[inline(always)]
     pub(super) fn known(&self, number: u32) -> Option<Instant> {
         (self.last.0 == number).then_some(self.last.1)
     }
 
-    /// Arrival of the next packet, which without delays arrives at `on_time`, after a transmission of length `takes`.
+    /// Arrival time of the next packet, which would arrive at `on_time` without delays, after a transmission
+    /// time of `takes`.
     #[inline(always)]
     pub(super) fn put_off(&mut self, number: u32, on_time: Instant, takes: Span) -> Instant {
         let late = Span::from_ps(below(self.draw(), self.jitter.as_ps()));
@@ -218,7 +220,7 @@ impl HostDelay {
         at
     }
 
-    /// 64 random bits: wyrand, with fewer instructions than a [`Stream`].
+    /// Draws 64 random bits by wyrand, which needs fewer instructions than a [`Stream`].
     #[inline(always)]
     fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0xa076_1d64_78bd_642f);
@@ -243,7 +245,7 @@ impl HostPauses {
         self.end = self.begin + self.shortest + Span::from_ps(self.draws.below(self.range.as_ps() + 1));
     }
 
-    /// Departure of a packet that is ready at `now`, which never goes back.
+    /// Time at which a packet that is ready at `at` leaves the host. `at` must not decrease between calls.
     fn end_of(&mut self, at: Instant) -> Instant {
         while self.end <= at {
             self.draw();

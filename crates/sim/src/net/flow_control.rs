@@ -1,5 +1,6 @@
-//! Priority flow control — IEEE 802.1Qbb: a switch counts what it holds by the link that brought it. Above XOFF it tells the other
-//! end of that link to pause data, until it holds no more than XON.
+//! Priority flow control — IEEE 802.1Qbb: a switch counts the bytes that it holds, by the link from which
+//! they arrived. If the count exceeds XOFF, the switch tells the other end of the link to pause data, until
+//! the count falls to XON.
 //!
 //! | symbol | field |
 //! |---|---|
@@ -9,10 +10,12 @@
 //!
 //! Choices:
 //! - A packet counts from its arrival until its transmission begins.
-//! - A link is judged when its own packets arrive or leave, so that memory which others free lets it go on at the next of these.
-//! - A pause lasts until it is lifted: refreshing frames are not sent, and no pause ends by its own time.
-//! - A frame goes before all waiting packets, and waits for the packet in transmission. It has 64 bytes, and delays no packet.
-//! - Data is one class and may be paused, everything else is another and never is.
+//! - A link is judged only when its own packets arrive or leave. Memory that other packets free therefore has
+//!   its effect at the next of these events.
+//! - A pause lasts until a frame ends it. Frames are not refreshed, and pauses have no timeout.
+//! - A frame precedes all waiting packets, but waits for the packet in transmission. A frame has 64 bytes and
+//!   delays no packet.
+//! - There are two classes: data may be paused, and all other packets are never paused.
 
 use super::Port;
 use crate::scenario::{Scenario, lossless};
@@ -21,35 +24,35 @@ use crate::topology::Graph;
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, PortId, Rate};
 use std::collections::BTreeMap;
 
-/// A frame that pauses data, or lets it go on.
+/// A frame that pauses or resumes data.
 #[derive(Debug, Clone, Copy)]
 pub struct PauseFrame {
-    /// Port that is to obey it.
+    /// The port that must obey the frame.
     pub port: PortId,
-    /// Its arrival there.
+    /// Arrival time at that port.
     pub at: Instant,
-    /// True if it pauses.
+    /// True if the frame pauses data, false if it resumes data.
     pub pauses: bool,
 }
 
-/// Account of one link's packets at its switch.
+/// Count of one link's packets at its switch.
 #[derive(Debug, Clone, Copy)]
 struct Ingress {
     node: NodeId,
     xoff: Bytes,
     xon: Bytes,
-    /// Alpha of a dynamic threshold, with the memory beyond all headroom.
+    /// Alpha of the dynamic threshold, and the memory without all headroom.
     alpha: Option<(f64, Bytes)>,
     held: Bytes,
     is_paused: bool,
 }
 
-/// Accounts of the links at all switches of a network.
+/// Counts for the links at all switches of a network.
 #[derive(Debug, Clone)]
 pub struct FlowControl {
-    /// By the port that sends to the switch; `None` where no threshold holds.
+    /// Indexed by the port that sends to the switch; `None` without a threshold.
     ingress: Vec<Option<Ingress>>,
-    /// Held by each node.
+    /// Bytes held by each node.
     used: Vec<Bytes>,
 }
 
@@ -68,7 +71,7 @@ impl FlowControl {
         Some(Box::new(FlowControl { ingress, used: vec![Bytes::ZERO; graph.nodes.len()] }))
     }
 
-    /// True for the ports that take part: the other end may pause them, or their node counts what links bring.
+    /// For each port, whether it takes part: its far end may pause it, or its node counts bytes by link.
     pub fn concerns(&self, graph: &Graph) -> Vec<bool> {
         let mut counts = vec![false; graph.nodes.len()];
         self.ingress.iter().flatten().for_each(|ingress| counts[ingress.node.index()] = true);
@@ -76,7 +79,7 @@ impl FlowControl {
         of_ports.map(|((from, ..), ingress)| ingress.is_some() || counts[from.index()]).collect()
     }
 
-    /// A packet has arrived from this port. Returns `true` if its link counts.
+    /// Counts a packet that arrived from port `from`. Returns `true` if its link has a threshold.
     pub fn arrive(&mut self, from: PortId, wire: u16) -> bool {
         let Some(Some(ingress)) = self.ingress.get_mut(from.index()) else { return false };
         ingress.held += Bytes::new(wire.into());
@@ -84,14 +87,14 @@ impl FlowControl {
         true
     }
 
-    /// Releases the bytes of a packet from this port.
+    /// Releases the bytes of a packet that arrived from port `from`.
     pub fn leave(&mut self, from: PortId, wire: u16) {
         let Some(Some(ingress)) = self.ingress.get_mut(from.index()) else { return };
         let (wire, used) = (Bytes::new(wire.into()), &mut self.used[ingress.node.index()]);
         (ingress.held, *used) = (ingress.held - wire, *used - wire);
     }
 
-    /// Judges a link. Returns the verdict if it has changed: `true` pauses, `false` lets go on.
+    /// Judges a link. If the verdict has changed, returns `true` to pause or `false` to resume.
     pub fn judge(&mut self, from: PortId) -> Option<bool> {
         let ingress = self.ingress.get_mut(from.index())?.as_mut()?;
         let free = |memory: Bytes| memory.get().saturating_sub(self.used[ingress.node.index()].get());
@@ -102,20 +105,21 @@ impl FlowControl {
         (std::mem::replace(&mut ingress.is_paused, is_paused) != is_paused).then_some(is_paused)
     }
 
-    /// The link of this port has failed or recovered: nobody has told its other end to pause.
+    /// Resets the verdict on a link that failed or recovered, whose other end is no longer paused.
     pub fn reset(&mut self, from: PortId) {
         if let Some(Some(ingress)) = self.ingress.get_mut(from.index()) {
             ingress.is_paused = false;
         }
     }
 
-    /// Adopts the account of a link from the part that has its switch.
+    /// Takes the count of a link from the part that simulates its switch.
     pub fn adopt(&mut self, from: PortId, other: &FlowControl) {
         self.ingress[from.index()] = other.ingress[from.index()];
     }
 
-    /// A cycle of ports that have paused one another since before `deadline`, each waiting for the next, and the time since which
-    /// the last of them is paused. A port goes on, and is in none, once those that are not in one have sent all that they hold.
+    /// Finds a cycle of ports that have been paused since `deadline` or longer and wait for each other.
+    /// Returns the ports, and the time since which all of them are paused. A paused port is in no cycle if it
+    /// can resume after the ports outside cycles have sent all their packets.
     pub fn deadlock(&self, ports: &[Port], deadline: Instant) -> Option<(Vec<PortId>, Instant)> {
         let is_stuck = |port: &Port| port.stuck_since().is_some_and(|since| since <= deadline);
         let stuck = ports.iter().enumerate().filter(|(_, port)| is_stuck(port));
@@ -137,7 +141,8 @@ impl FlowControl {
         }
     }
 
-    /// True if a port would go on, were nothing held of it but what waits in these ports.
+    /// True if the port could resume if its switch held only those of its packets that wait in the ports
+    /// `waiting`.
     fn goes_on(&self, port: PortId, waiting: &BTreeMap<PortId, BTreeMap<PortId, Bytes>>) -> bool {
         let Some(ingress) = self.ingress[port.index()].filter(|ingress| ingress.is_paused) else {
             return true;

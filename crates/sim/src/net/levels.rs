@@ -1,17 +1,17 @@
-//! [`OccupancyHistogram`]: time that a port spent at each backlog.
+//! [`OccupancyHistogram`]: time that a port spends at each backlog.
 
 use crate::queue::Backlog;
 use shortflow_units::{Bytes, Instant};
 use std::collections::VecDeque;
 
-/// Percentages of time with percentiles.
+/// Percentages of time for percentiles.
 pub const PERCENTS: [u32; 3] = [50, 95, 99];
 
-/// Backlogs in bytes are binned in steps of 2 to this power.
+/// Binary logarithm of the bin width for backlogs in bytes.
 const STEP_BITS: u32 = 7;
 
-/// Percentiles over time of a backlog, one for each of [`PERCENTS`]: the smallest backlog not exceeded for that share of the
-/// time.
+/// Time percentiles of a backlog, for each of [`PERCENTS`]: the smallest backlog that is not exceeded for
+/// this share of the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Percentiles {
     /// In packets.
@@ -20,7 +20,8 @@ pub struct Percentiles {
     pub bytes: [u64; 3],
 }
 
-/// Time that a port spent at each backlog, in picoseconds. Departures are scheduled once known, and counted once due.
+/// Time that a port spends at each backlog, in picoseconds. A departure is scheduled when it becomes known,
+/// and counted when it is due.
 #[derive(Debug, Clone)]
 pub struct OccupancyHistogram {
     since: Instant,
@@ -31,32 +32,32 @@ pub struct OccupancyHistogram {
 }
 
 impl OccupancyHistogram {
-    /// The clock starts at `now` with `backlog`.
+    /// A histogram that starts at `now` with `backlog`.
     pub fn new(now: Instant, backlog: Backlog) -> OccupancyHistogram {
         let leaving = VecDeque::new();
         OccupancyHistogram { since: now, backlog, leaving, by_packets: vec![0; 64], by_bytes: vec![0; 1024] }
     }
 
-    /// Arrivals and evictions at `now` make the backlog `after`.
+    /// Sets the backlog after arrivals and evictions at `now`.
     #[inline]
     pub fn change(&mut self, now: Instant, after: Backlog) {
         self.catch_up(now);
         self.backlog = after;
     }
 
-    /// Schedules a departure, after all others.
+    /// Schedules a departure, which must follow all scheduled departures.
     #[inline]
     pub fn schedule_departure(&mut self, departs: Instant, wire: u16) {
         self.leaving.push_back((departs, wire.into()));
     }
 
-    /// An outage at `now` takes all packets and cancels all departures.
+    /// Removes all packets and scheduled departures, because of an outage at `now`.
     pub fn empty(&mut self, now: Instant) {
         self.change(now, Backlog::default());
         self.leaving.clear();
     }
 
-    /// Percentiles of the time until `now`; zeros if there was none.
+    /// Percentiles of the time until `now`; zeros if no time has passed.
     pub fn percentiles(mut self, now: Instant) -> Percentiles {
         self.catch_up(now);
         Percentiles {
@@ -123,12 +124,12 @@ mod tests {
     fn percentiles_weigh_by_time() {
         let at = |ps: u64| Instant::from_ps(10_000 + ps);
         let mut levels = OccupancyHistogram::new(at(0), backlog(0, 0));
-        levels.change(at(500), backlog(3, 3_001)); // empty for 500 of 1000
-        levels.schedule_departure(at(540), 1_500); // three packets for 40
-        levels.schedule_departure(at(549), 1_500); // two for 9
-        levels.schedule_departure(at(950), 1); // one, a byte long, for 401
-        levels.change(at(950), backlog(2, 3_000)); // two again for 49
-        levels.change(at(999), backlog(100, 150_000)); // and a hundred for 1
+        levels.change(at(500), backlog(3, 3_001)); // empty for 500 of 1000 ps
+        levels.schedule_departure(at(540), 1_500); // three packets for 40 ps
+        levels.schedule_departure(at(549), 1_500); // two packets for 9 ps
+        levels.schedule_departure(at(950), 1); // one packet of one byte for 401 ps
+        levels.change(at(950), backlog(2, 3_000)); // two packets for 49 ps
+        levels.change(at(999), backlog(100, 150_000)); // a hundred packets for 1 ps
         let found = levels.percentiles(at(1_000));
         assert_eq!(found.packets, [0, 2, 3]);
         assert_eq!(found.bytes, [0, 3_072, 3_072]);

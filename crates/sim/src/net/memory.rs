@@ -1,24 +1,24 @@
-//! Memory that the ports of a switch share with dynamic thresholds — A. K. Choudhury, E. L. Hahne, "Dynamic
+//! Memory that the ports of a switch share by dynamic thresholds — A. K. Choudhury, E. L. Hahne, "Dynamic
 //! Queue Length Thresholds for Shared-Memory Packet Switches", ToN 1998: a port may hold at most alpha times
-//! the memory that is free.
+//! the free memory.
 //!
 //! | symbol | field |
 //! |---|---|
 //! | B, α | `memory`, `alpha` |
-//! | T(t) = α (B − Q(t)) (Eq. 1) | what [`Share::limit`] gives |
+//! | T(t) = α (B − Q(t)) (Eq. 1) | result of [`Share::limit`] |
 //!
 //! Choices:
-//! - A packet fits if the port's queue, the packet included, is within T and within what is free.
-//! - Packets in transmission take memory until their last bit has left, as they count in the backlog.
-//! - A port above T, because others have filled up since, keeps what it holds: a discipline that evicts
-//!   gives up no more than the arriving packet needs.
+//! - A packet fits if the port's queue including the packet is within T and within the free memory.
+//! - A packet in transmission takes memory until its last bit has left, because it counts in the backlog.
+//! - A port above T, because other ports have filled up since, keeps its packets: a discipline that evicts
+//!   gives up only what the arriving packet needs.
 
 use super::Port;
 use crate::queue::Backlog;
 use crate::scenario::Scenario;
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, PortId};
 
-/// Limit of one port.
+/// Limits of one port.
 #[derive(Debug, Clone, Copy)]
 struct Share {
     memory: Occupancy,
@@ -27,7 +27,7 @@ struct Share {
 }
 
 impl Share {
-    /// The most that a port with `held` may hold while all ports together hold `used`.
+    /// The most that a port with backlog `held` may hold, if all ports together hold `used`.
     fn limit(&self, held: Backlog, used: Backlog) -> Occupancy {
         let most = |total: u64, used: u64, held: u64, buffer: Option<u64>| {
             let free = total.saturating_sub(used);
@@ -41,7 +41,7 @@ impl Share {
                     _ => None,
                 };
                 let packets = most(total.into(), used.packets.into(), held.packets.into(), buffer);
-                Occupancy::Packets(packets as u32) // not above `total` or `held`
+                Occupancy::Packets(packets as u32) // at most `total` or `held`, which fit
             }
             Occupancy::Bytes(total) => {
                 let buffer = match self.buffer {
@@ -55,17 +55,18 @@ impl Share {
     }
 }
 
-/// The shared memories of a network. An arrival costs a look at every port of its switch.
+/// Shared memories of a network. The cost of an arrival is proportional to the number of the switch's ports.
 #[derive(Debug, Clone)]
 pub struct SharedMemory {
-    /// By port; `None` where the buffer is static.
+    /// Indexed by port; `None` for a static buffer.
     shares: Vec<Option<Share>>,
-    /// By node.
+    /// Ports of each node.
     ports: Vec<Vec<PortId>>,
 }
 
 impl SharedMemory {
-    /// The memories of `scenario`, whose link i is ports 2i and 2i + 1; `None` if all buffers are static.
+    /// The shared memories of `scenario`; `None` if all buffers are static. Link i has the ports 2i and 2i +
+    /// 1.
     pub fn new(scenario: &Scenario) -> Option<Box<SharedMemory>> {
         let graph = &scenario.graph;
         let mut pauses = vec![false; graph.nodes.len()];
@@ -93,10 +94,11 @@ impl SharedMemory {
     }
 }
 
-/// The share of a port of a switch, which may pause some of its links.
+/// The share of a switch's port. `pauses` is true if the switch pauses some of its links.
 fn share(scenario: &Scenario, (from, to): (NodeId, NodeId), pauses: bool) -> Option<Share> {
     let switch = scenario.switch_port(from, to);
-    // Where links are paused, headroom is for what arrives beyond the thresholds, so ports may hold all that is free.
+    // With flow control, ingress thresholds limit the memory and the headroom holds the excess, so a port may
+    // take all free memory.
     let alpha = if pauses { f64::INFINITY } else { switch.memory_alpha };
     let buffer = switch.buffer;
     switch.memory.map(|memory| Share { memory, alpha, buffer })
@@ -107,7 +109,7 @@ mod tests {
     use super::*;
     use crate::queue::Room;
 
-    /// `ports` ports of a switch with a memory of 120 packets that all take whatever they may.
+    /// Final queues of `ports` ports that take all they may of a memory of 120 packets.
     fn filled(alpha: f64, buffer: &str, ports: usize) -> Vec<u32> {
         let share = Share { memory: Occupancy::Packets(120), alpha, buffer: buffer.parse().unwrap() };
         let mut held = vec![Backlog::default(); ports];
@@ -130,7 +132,8 @@ mod tests {
         held.iter().map(|held| held.packets).collect()
     }
 
-    /// n ports get alpha / (1 + n alpha) each: 1/2 of 120 alone, 1/3 each of two, 2/3 alone with alpha 2.
+    /// n ports get alpha / (1 + n alpha) of the memory each: with alpha 1, 1/2 alone and 1/3 for each of two;
+    /// with alpha 2, 2/3 alone.
     #[test]
     fn congested_ports_share_equally_and_leave_a_reserve() {
         assert_eq!(filled(1.0, "unlimited", 1), [60]);
@@ -141,13 +144,14 @@ mod tests {
         assert_eq!(filled(1.0, "25pkt", 2), [25, 25]);
     }
 
-    /// With a large alpha the threshold is beyond what is free.
+    /// With a large alpha, the threshold exceeds the free memory.
     #[test]
     fn nobody_takes_more_than_is_free() {
         assert_eq!(filled(1000.0, "unlimited", 3).iter().sum::<u32>(), 120);
     }
 
-    /// 10,000 bytes, 4,000 of them used by this port and 3,000 by others: 3,000 are free, so it may not grow.
+    /// Of 10,000 bytes, this port uses 4,000 and other ports use 3,000. With 3,000 bytes free, the port must
+    /// not grow.
     #[test]
     fn a_port_above_its_threshold_keeps_what_it_holds() {
         let share = Share { memory: "10KB".parse().unwrap(), alpha: 1.0, buffer: Occupancy::Unlimited };

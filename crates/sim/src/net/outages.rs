@@ -13,7 +13,7 @@ pub(super) struct Change {
     pub fails: bool,
 }
 
-/// Outages of a scenario. All changes at one instant are one step, so routes are computed once.
+/// Outages of a scenario. All simultaneous changes form one step, so that routes are computed once.
 #[derive(Debug, Clone)]
 pub struct Outages {
     steps: Vec<(Instant, Vec<Change>)>,
@@ -22,7 +22,7 @@ pub struct Outages {
 }
 
 impl Outages {
-    /// The outages of `scenario`, whose routes are `intact`; `None` if no link fails.
+    /// The outages of `scenario`, whose routes without failures are `intact`; `None` if no link fails.
     pub(super) fn new(scenario: &Scenario, intact: &Routes) -> Option<Box<Outages>> {
         let mut steps: BTreeMap<Instant, Vec<Change>> = BTreeMap::new();
         for fault in &scenario.faults {
@@ -37,14 +37,14 @@ impl Outages {
         (!steps.is_empty()).then(|| Box::new(Outages { steps, intact: intact.clone() }))
     }
 
-    /// Schedules the steps.
+    /// Schedules an event for each step.
     pub(super) fn schedule(&self, events: &mut EventQueue<impl WithNetwork>) {
         for (step, (at, _)) in (0..).zip(&self.steps) {
             events.schedule(*at, NodeScope::GLOBAL, NetworkEvent::LinkChange(step).into());
         }
     }
 
-    /// Changes at a step. Repairs come before failures.
+    /// Changes at a step. Recoveries precede failures.
     pub(super) fn changes(&self, step: u32) -> Vec<Change> {
         let mut changes = self.steps[step as usize].1.clone();
         changes.sort_by_key(|change| change.fails);

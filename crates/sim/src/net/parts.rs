@@ -1,5 +1,5 @@
-//! A network in parts. Each has the ports of its nodes, and the far ends of wires that lead to it. Packets that depart on a
-//! crossing link are exported, and reach the other part after the delay of the link.
+//! Networks in parts. A part has the ports of its nodes, and the far ends of wires that lead to it. Packets
+//! that depart on a link to another part are exported, and arrive after the delay of the link.
 
 use super::flow_control::PauseFrame;
 use super::{Network, NetworkEvent, WithNetwork};
@@ -7,19 +7,19 @@ use crate::engine::EventQueue;
 use crate::packet::Packet;
 use shortflow_units::{Instant, PortId};
 
-/// Contents of a mailbox: a packet or a frame on a link between two parts.
+/// Mail between two parts: a packet or a frame on a link between them.
 #[derive(Debug)]
 pub enum BoundaryMail {
     /// A packet.
     Packet {
-        /// Port that has sent it.
+        /// Port that sent the packet.
         port: PortId,
-        /// Departure of its last bit.
+        /// Departure of the packet's last bit.
         departs: Instant,
-        /// The packet itself.
+        /// The packet.
         packet: Packet,
     },
-    /// A frame that pauses data, or lets it go on.
+    /// A frame that pauses or resumes data.
     Frame(PauseFrame),
 }
 
@@ -36,8 +36,8 @@ impl Network {
         }
     }
 
-    /// Exports frames, and packets that depart before `end`, into the mailboxes of the other parts. Returns the earliest arrival of those, or
-    /// departure of the rest.
+    /// Exports frames, and packets that depart before `end`, into the mailboxes of the other parts. Returns
+    /// the earliest of the arrivals of this mail and of the departures of remaining packets.
     pub fn export(&mut self, end: Instant, boxes: &mut [Vec<BoundaryMail>]) -> Instant {
         let mut next = Instant::MAX;
         for &(id, to) in &self.crossing {
@@ -67,7 +67,8 @@ impl Network {
         }
     }
 
-    /// Merges the other parts into part 0 after a run. Ports keep the number of their packets; nothing reads the packets.
+    /// Merges the other parts into part 0 after a run. Rings keep packet numbers of other parts, but only
+    /// their count is read.
     pub fn join(&mut self, mut others: Vec<Network>, owner: &[u32]) {
         for index in 0..self.ports.len() {
             let port = &self.ports[index];
@@ -75,7 +76,7 @@ impl Network {
             if let Some(other) = to.checked_sub(1).map(|other| &others[other]) {
                 self.take_flow_control(PortId::from(index), other);
             }
-            // Port `index` of part 0 swaps places with that of its owner.
+            // Port `index` of part 0 swaps places with the port of its owner, which has the valid state.
             if let Some(part) = from.checked_sub(1).map(|other| &mut others[other]) {
                 std::mem::swap(&mut self.ports[index], &mut part.ports[index]);
                 self.before.take_port(index, &part.before);

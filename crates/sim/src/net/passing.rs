@@ -9,11 +9,11 @@ use std::cmp::Ordering;
 /// State of a network in windows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Windows {
-    /// True for nodes with independent outputs and no rare cases on arrival.
+    /// True for nodes with independent outputs and without faults on arrival.
     pub by_output: Vec<bool>,
-    /// Number of each port among those of its node.
+    /// Index of each port among the ports of its node.
     pub numbers: Vec<u32>,
-    /// Work by number of the port.
+    /// Work of the ports of the present node, by index.
     pub outputs: Vec<Output>,
     /// Ports with work.
     pub touched: Vec<PortId>,
@@ -23,13 +23,13 @@ pub(super) struct Windows {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Output {
     pub is_touched: bool,
-    /// True if its packets are sorted at the end of the window, because they are many.
+    /// True if the list is long and will be sorted at the end of the window.
     is_unsorted: bool,
     /// Packets to enqueue.
     taken: Vec<Passing>,
 }
 
-/// Longest list kept sorted by insertion.
+/// Longest list that is kept sorted by insertion.
 const MANY: usize = 48;
 
 impl Output {
@@ -37,12 +37,12 @@ impl Output {
     #[inline]
     pub fn sorted(&mut self) -> &[Passing] {
         if std::mem::take(&mut self.is_unsorted) {
-            self.taken.sort_by(Passing::order); // of as many runs as there are ports
+            self.taken.sort_by(Passing::order); // the list is a merge of sorted runs, one for each input port
         }
         &self.taken
     }
 
-    /// Ends the window.
+    /// Clears the work at the end of the window.
     #[inline]
     pub fn clear(&mut self) {
         self.is_touched = false;
@@ -51,7 +51,7 @@ impl Output {
 }
 
 impl Windows {
-    /// Work of `port`, which has some from now on.
+    /// Work of `port`, which is marked as having work.
     #[inline(always)]
     pub fn touch(&mut self, port: PortId) -> &mut Output {
         let output = &mut self.outputs[self.numbers[port.index()] as usize];
@@ -72,7 +72,7 @@ pub(super) struct Passing {
 }
 
 impl Passing {
-    /// Inserts it among the packets of a port, in order of time. It passes few others.
+    /// Inserts the packet in order of time among packets for the same port. Few packets are passed.
     #[inline(always)]
     pub fn line_up(self, output: &mut Output) {
         match output.taken.last() {
@@ -81,7 +81,7 @@ impl Passing {
         }
     }
 
-    #[inline(never)] // keeps the path of the others short
+    #[inline(never)] // keeps the path of packets in order short
     fn insert(at: Instant, from: PortId, id: PacketId, Output { is_unsorted, taken, .. }: &mut Output) {
         let passing = Passing { at, from, id };
         let mut place = taken.len();
@@ -97,7 +97,7 @@ impl Passing {
         taken[place] = passing;
     }
 
-    /// Order of time.
+    /// Order by time.
     #[inline]
     fn order(&self, other: &Passing) -> Ordering {
         self.at.cmp(&other.at).then_with(|| self.rank().cmp(&other.rank()))
@@ -115,7 +115,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Few packets, and many, with ties.
+        /// Short and long lists, with ties.
         #[test]
         fn packets_line_up_in_order_of_time(ats in prop::collection::vec(0u64..50, 1..200)) {
             let passing = |(number, at)| Passing { at: Instant::from_ps(at), from: PortId(number), id: PacketId(number) };

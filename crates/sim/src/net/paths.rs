@@ -1,34 +1,36 @@
-//! [`Paths`]: the ports that packets of a connection cross, computed once when it begins, one cache line each. Connections whose
-//! packets may take several paths, or whose path has more than [`LONGEST`] links, have none and are routed hop by hop.
+//! [`Paths`]: ports on the path of a connection, computed once when the connection begins, in one cache line.
+//! Connections without a stored path are routed hop by hop: those whose packets may take several paths, and
+//! those with a path of more than [`LONGEST`] links.
 
 use crate::engine::prefetch;
 use crate::packet::Packet;
 use shortflow_units::{ConnId, PortId};
 
-/// Start of the way back.
+/// Index at which the reverse path starts.
 pub const REVERSE: u8 = 8;
-/// Links of the longest path that fits, one way.
+/// Largest number of links, in one direction, of a stored path.
 const LONGEST: usize = 7;
-/// Marks a slot without a connection.
+/// Flow id of a slot without a connection.
 const NO_CONNECTION: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 struct Path {
     flow_id: u32,
-    /// From sender to receiver; the way back begins at [`REVERSE`].
+    /// Path from sender to receiver; the reverse path starts at [`REVERSE`].
     ports: [PortId; 15],
 }
 
-/// Bytes of a connection's path.
+/// Size in bytes of a connection's path.
 pub const BYTES_PER_PATH: usize = size_of::<Path>();
 
-/// Paths by slot of the connection. A closed one keeps its path for late packets until its slot is reused.
+/// Paths by slot of the connection. A closed connection keeps its path, for late packets, until its slot is
+/// reused.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Paths(Vec<Path>);
 
 impl Paths {
-    /// Sets the path of the connection in a slot, or clears that of the one before.
+    /// Sets the path of the connection in a slot, or clears the path of the previous connection.
     pub fn keep(&mut self, (conn, flow_id): (ConnId, u32), ways: Option<[Vec<PortId>; 2]>) {
         let mut path = Path { flow_id: NO_CONNECTION, ports: [PortId(0); 15] };
         if let Some(ways) = ways.filter(|ways| ways.iter().all(|way| way.len() <= LONGEST)) {
@@ -43,7 +45,7 @@ impl Paths {
         self.0[conn.index()] = path;
     }
 
-    /// Next port of a packet, if its connection has a path.
+    /// Next port of a packet, if its connection has a stored path.
     #[inline(always)]
     pub fn next(&self, packet: &Packet) -> Option<PortId> {
         let path = self.0.get(packet.conn.index())?;

@@ -1,45 +1,46 @@
-//! [`PauseState`]: state of a port under priority flow control, beside its queue. [`PauseCounts`]: its pauses.
+//! [`PauseState`]: state of a port under priority flow control. [`PauseCounts`]: its pauses in the measured
+//! time.
 
 use shortflow_units::{Instant, PortId, Span};
 use std::collections::VecDeque;
 
-/// State of a port under flow control, beside its queue.
+/// State of a port under flow control, in addition to its queue.
 #[derive(Debug, Clone, Default)]
 pub struct PauseState {
-    /// Frames on their way to it, with their arrivals: `true` pauses, `false` lets go on.
+    /// Arrival times of frames on their way to the port: `true` pauses data, `false` resumes data.
     pub(super) frames: VecDeque<(Instant, bool)>,
-    /// The other end's last frame paused.
+    /// True if the last frame from the other end paused data.
     pub(super) told: bool,
-    /// Beginnings and ends of the scenario's pauses: `true` begins one.
+    /// Times of the scenario's pauses: `true` starts a pause, `false` ends one.
     pub(super) planned: VecDeque<(Instant, bool)>,
-    /// Pauses of the scenario that have begun and not ended.
+    /// Number of the scenario's pauses in progress.
     pub(super) open: u32,
     /// Time since which data is paused, by the other end or by the scenario.
     pub(super) since: Option<Instant>,
-    /// Pauses that began in the window.
+    /// Number of pauses that began in the measured time.
     pub(super) pauses: u64,
-    /// Paused time in the window, until `since`.
+    /// Paused time in the measured time, without the present pause.
     pub(super) paused: Span,
-    /// Port that the next packet has come from, if its link counts.
+    /// Port from which the next packet comes, if its link has a threshold.
     pub(super) source: Option<PortId>,
-    /// Packets that have left the queue, or were dropped, since the last call.
+    /// Packets that have left the queue, or were dropped, since the last call of `take_freed`.
     pub(super) freed: Vec<FreedMemory>,
 }
 
-/// Memory of a switch that a packet gives back.
+/// Memory of a switch that a packet frees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreedMemory {
-    /// Port that the packet came from.
+    /// Port from which the packet came.
     pub from: PortId,
-    /// Bytes on the wire.
+    /// Size of the packet in bytes.
     pub wire: u16,
 }
 
 /// Pauses of a port in the measured time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PauseCounts {
-    /// Their number.
+    /// Number of pauses.
     pub pauses: u64,
-    /// Time for which data was paused.
+    /// Total time for which data was paused.
     pub paused: Span,
 }

@@ -1,13 +1,13 @@
-//! [`Ring`]: the packets of a port in order of departure, those on the wire first.
+//! [`Ring`]: packets of a port in order of departure, beginning with the packets on the wire.
 //!
-//! Packets are numbered. The ring has a power of two of slots, so the low bits of a packet's number are its slot. Departures are
-//! counted when needed. A packet that has reached the other end keeps its slot until its departure is counted, so arrivals need
-//! not ask for it.
+//! Packets are numbered. The number of slots is a power of two, so the low bits of a packet's number are its
+//! slot. Departures are counted on demand. A packet that has reached the other end keeps its slot until its
+//! departure is counted, so an arrival need not count departures.
 
 use crate::packet::PacketId;
 use shortflow_units::Instant;
 
-/// A packet, its bytes on the wire, and the departure of its last bit.
+/// A packet, the departure time of its last bit, and its bytes on the wire.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InFlight {
     pub departs: Instant,
@@ -21,15 +21,15 @@ pub(super) struct Ring {
     places: Box<[InFlight]>,
     /// Number of the packet that arrives next.
     head: usize,
-    /// Number of the first packet whose departure is not counted. It may have arrived.
+    /// Number of the first packet whose departure is not counted. The packet may have arrived.
     unseen: usize,
-    /// Number of the packet added next.
+    /// Number of the packet that is added next.
     end: usize,
-    /// A number below which a slot is free for the packet added next, as last looked up.
+    /// Number below which slots were free for new packets at the last check.
     free: usize,
 }
 
-/// Slots of the smallest nonempty ring.
+/// Number of slots of the smallest nonempty ring.
 const LEAST: usize = 4;
 
 impl Ring {
@@ -49,24 +49,24 @@ impl Ring {
         self.places.get_mut(place)
     }
 
-    /// Packets that have not reached the other end.
+    /// Number of packets that have not arrived.
     #[inline]
     pub fn len(&self) -> usize {
         self.end - self.head
     }
 
-    /// Packets whose departure is counted, still on the wire.
+    /// Number of packets on the wire whose departure is counted.
     pub fn departed(&self) -> usize {
         self.unseen.saturating_sub(self.head)
     }
 
-    /// Packet that arrives next.
+    /// The packet that arrives next.
     #[inline]
     pub fn front(&self) -> Option<&InFlight> {
         if self.head == self.end { None } else { self.at(self.head) }
     }
 
-    /// Packet added last, unless it has arrived.
+    /// The packet added last, unless it has arrived.
     #[inline]
     pub fn back(&self) -> Option<&InFlight> {
         if self.head == self.end { None } else { self.at(self.end - 1) }
@@ -77,20 +77,20 @@ impl Ring {
         (self.head..self.end).filter_map(|number| self.at(number))
     }
 
-    /// The one with so many before it, and the last bits of its number.
+    /// The packet with `before` packets ahead of it, and the low 32 bits of its number.
     #[inline(always)]
     pub fn nth(&self, before: usize) -> Option<(u32, &InFlight)> {
         let number = self.head + before;
         if number < self.end { Some((number as u32, self.at(number)?)) } else { None }
     }
 
-    /// The next `count` packets arrive, and stay in their slots.
+    /// Marks the next `count` packets as arrived. They stay in their slots.
     #[inline]
     pub fn skip(&mut self, count: usize) {
         self.head += count;
     }
 
-    /// Drops all packets. Numbers go on.
+    /// Drops all packets. Numbering continues.
     pub fn clear(&mut self) {
         (self.head, self.unseen) = (self.end, self.end);
     }
@@ -100,7 +100,7 @@ impl Ring {
         (self.unseen..self.end).filter_map(|number| self.at(number))
     }
 
-    /// Slot of the first packet, present or future.
+    /// Slot of the first packet whose departure is not counted, or of the next packet.
     #[inline]
     pub fn first_unseen(&self) -> Option<&InFlight> {
         self.at(self.unseen)
@@ -112,7 +112,7 @@ impl Ring {
         self.end < self.free || self.find_room()
     }
 
-    #[inline(never)] // once in a turn of the ring
+    #[inline(never)] // once per revolution of the ring
     fn find_room(&mut self) -> bool {
         self.free = self.unseen.min(self.head) + self.places.len();
         self.end < self.free
@@ -127,7 +127,7 @@ impl Ring {
         self.put(next);
     }
 
-    /// Adds a packet that departs after all others to a ring with room.
+    /// Adds a packet that departs after all others. The ring must have room.
     #[inline(always)]
     pub fn put(&mut self, next: InFlight) {
         self.end += 1;
@@ -150,7 +150,7 @@ impl Ring {
         self.free = self.unseen.min(self.head) + self.places.len();
     }
 
-    /// Packet that arrives next, and the departure of the one after it.
+    /// Takes the packet that arrives next. Returns it with the departure time of the following packet.
     #[inline(always)]
     pub fn advance(&mut self) -> Option<(PacketId, Option<Instant>)> {
         let packet = self.front()?.packet;
@@ -158,7 +158,7 @@ impl Ring {
         Some((packet, self.front().map(|next| next.departs)))
     }
 
-    /// Counts the next departure, if due by `now`. Returns the bytes of its packet.
+    /// Counts the next departure if it is due by `now`. Returns the bytes of the packet.
     #[inline]
     pub fn pop_departed(&mut self, now: Instant) -> Option<u16> {
         if self.unseen == self.end {
@@ -176,7 +176,7 @@ impl Ring {
         self.unseen = self.end;
     }
 
-    /// Appends the packets of `other`. All present ones depart earlier, and are counted.
+    /// Appends the packets of `other`. All present packets depart earlier, and their departures are counted.
     pub fn append(&mut self, mut other: Ring) {
         let unseen = self.end + other.departed();
         while let Some(head) = other.front().copied() {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     proptest! {
-        /// Packet `n` departs at `n`. Arrivals and counted departures equal those of two lists.
+        /// Packet `n` departs at time `n`. Arrivals and counted departures agree with two lists.
         #[test]
         fn agrees_with_lists(steps in prop::collection::vec((0..4u8, 0u64..6), 1..200)) {
             let (mut ring, mut held, mut waiting) = (Ring::default(), VecDeque::new(), VecDeque::new());
@@ -249,7 +249,8 @@ mod tests {
             }
         }
 
-        /// Packets on the wire come first; the number of departed packets among the others is unchanged.
+        /// Packets on the wire come first. The number of departed packets among the appended ones stays the
+        /// same.
         #[test]
         fn a_ring_is_appended_to_what_is_on_the_wire(far in 0u64..20, own in 0u64..20, gone in 0u64..20) {
             let [mut wire, mut rest] = [Ring::default(), Ring::default()];

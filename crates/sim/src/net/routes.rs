@@ -1,4 +1,4 @@
-//! Shortest-path routes: the ports that lead nearer to a host.
+//! Shortest-path routes: the ports that lead closer to a host.
 
 use crate::packet::Packet;
 use crate::routing::{Chooser, Hop, PathChoice};
@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::slice;
 
-/// A network in which some packet could not be delivered.
+/// A network in which some packets cannot be delivered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
     /// Two hosts with no path between them.
@@ -21,51 +21,52 @@ pub enum RouteError {
     },
 }
 
-/// Ports that lead nearer to a host: `count` from `first` in the list of hops.
+/// Ports that lead closer to a host: `count` entries of the list of hops, from index `first`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct NextHops {
     first: u32,
     count: u32,
 }
 
-/// A host's attachment.
+/// Attachment of a host to its switch.
 #[derive(Debug, Clone, Copy)]
 struct Access {
     switch: NodeId,
     rack: u32,
-    /// The port of the host.
+    /// The port of the host to the switch.
     up: PortId,
-    /// The port of the switch.
+    /// The port of the switch to the host.
     down: PortId,
 }
 
-/// Racks with equal next hops, from `rack` up to the next run.
+/// Consecutive racks with equal next hops, from `rack` up to the next run.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     rack: u32,
     hops: NextHops,
 }
 
-/// Next hops towards every host. Hosts of a rack share routes up to its switch, so switches have next hops by rack. Neighbouring
-/// racks with equal next hops, as most in a tree, are one run. Each switch stores equal sets of next hops once.
+/// Next hops towards all hosts. Hosts of a rack share their routes up to the rack's switch, so switches store
+/// next hops by rack. Consecutive racks with equal next hops, which most racks of a tree are, form one run.
+/// Each switch stores equal sets of next hops once.
 #[derive(Debug, Clone)]
 pub struct Routes {
     access: Vec<Access>,
-    /// End of each switch's runs; they begin at the end of the switch before.
+    /// Index of the end of each switch's runs. They start at the end of the previous switch.
     ends: Vec<u32>,
     runs: Vec<Run>,
     hops: Vec<PortId>,
 }
 
 impl Routes {
-    /// Routes over `graph`, whose link i is ports 2i (a to b) and 2i + 1 (b to a).
+    /// Routes over `graph`, whose link i has the ports 2i (a to b) and 2i + 1 (b to a).
     pub fn new(graph: &Graph) -> Result<Routes, RouteError> {
         let routes = Routes::build(graph, access(graph)?, |_| true);
         routes.check_reach(graph)?;
         Ok(routes)
     }
 
-    /// Routes over the links of `graph` that are up. Some hosts may have none.
+    /// Routes over the links of `graph` that are up. Some hosts may be unreachable.
     pub fn over(&self, graph: &Graph, is_up: impl Fn(usize) -> bool) -> Routes {
         Routes::build(graph, self.access.clone(), is_up)
     }
@@ -105,7 +106,8 @@ impl Routes {
         self.runs.iter().any(|run| run.hops.count > 1)
     }
 
-    /// Checks that every host reaches the first rack, and so every other.
+    /// Checks that all hosts reach the first rack. Links are bidirectional, so all hosts then reach each
+    /// other.
     fn check_reach(&self, graph: &Graph) -> Result<(), RouteError> {
         let mut switches = rack_switches(&self.access, graph.racks());
         let Some(first) = switches.next() else { return Ok(()) };
@@ -120,7 +122,7 @@ impl Routes {
         }
     }
 
-    /// The ports on which `node` may send a packet towards `to`; none at `to` itself.
+    /// The ports on which `node` may send a packet towards `to`; empty at `to` itself.
     #[inline]
     pub fn next(&self, node: NodeId, to: HostId) -> &[PortId] {
         let end = &self.access[to.index()];
@@ -134,8 +136,8 @@ impl Routes {
         }
     }
 
-    /// The ports on which a switch may send packets towards a rack that is not its own.
-    #[inline(never)] // the first and the last hop of every path do without
+    /// The ports on which a switch may send packets towards a rack other than its own.
+    #[inline(never)] // the first and last hop of a path need no table
     fn next_to_rack(&self, node: NodeId, rack: u32) -> &[PortId] {
         let switch = node.index() - self.access.len();
         let begin = if switch == 0 { 0 } else { self.ends[switch - 1] };
@@ -154,7 +156,8 @@ struct Table {
 }
 
 impl Table {
-    /// Adds a batch of racks, `count` from `first`. `nearer` has for each neighbour the racks it is nearer to.
+    /// Adds `count` racks from `first`. `nearer` has, for each neighbour, the bits of the racks to which it
+    /// is closer.
     fn extend(&mut self, (first, count): (u32, usize), neighbours: &[(usize, PortId)], nearer: &[u64]) {
         let differ = nearer.iter().fold(1, |differ, racks| differ | (racks ^ (racks << 1)));
         for rack in (0..count as u32).filter(|rack| differ >> rack & 1 == 1) {
@@ -171,10 +174,11 @@ impl Table {
     }
 }
 
-/// Assumptions of connections before their first packet.
+/// Paths that connections assume before their first packet.
 impl Routes {
-    /// Next port of connection `flow_id` at `node`; `None` without a route, or if the packets decide.
-    #[inline(never)] // most connections have kept paths
+    /// Next port of connection `flow_id` at `node`; `None` without a route, or if packets choose
+    /// individually.
+    #[inline(never)] // most connections have stored paths
     pub fn fixed(&self, (node, to, flow_id): (NodeId, HostId, u32), chooser: &Chooser) -> Option<PortId> {
         match *self.next(node, to) {
             [] => None,
@@ -185,8 +189,9 @@ impl Routes {
         }
     }
 
-    /// Next port of a packet at `node`; `None` without a route, or if more than the packet decides.
-    #[inline(never)] // most connections have kept paths
+    /// Next port of a packet at `node`; `None` without a route, or if the choice depends on more than the
+    /// packet.
+    #[inline(never)] // most connections have stored paths
     pub fn of_packet(&self, node: NodeId, packet: &Packet, chooser: &Chooser) -> Option<PortId> {
         match *self.next(node, packet.to) {
             [] => None,
@@ -195,7 +200,8 @@ impl Routes {
         }
     }
 
-    /// Ports of a connection's path, if all its packets take one. `end` gives the node behind a port.
+    /// Ports of a connection's path, if all its packets take the same path. `end` gives the node at the far
+    /// end of a port.
     pub fn fixed_path(
         &self,
         (source, to, flow_id): (HostId, HostId, u32),
@@ -211,7 +217,8 @@ impl Routes {
         Some(path)
     }
 
-    /// Next port of a stream of packets without gaps at `node`; `None` at its host, without a route, or if each packet decides.
+    /// Next port at `node` of a stream of packets without gaps; `None` at the stream's host, without a route,
+    /// or if packets choose individually.
     fn of_stream(&self, (node, to, flow_id): (NodeId, HostId, u32), chooser: &Chooser) -> Option<PortId> {
         match *self.next(node, to) {
             _ if node == NodeId(to.0) => None,
@@ -223,8 +230,8 @@ impl Routes {
         }
     }
 
-    /// The stages of the way of connection `flow_id` from `source` to `to`. `link` gives rate and delay of a port, `end` the node
-    /// behind it.
+    /// Stages of the path of connection `flow_id` from `source` to `to`. `link` gives the rate and delay of a
+    /// port, and `end` the node at its far end.
     pub fn stages(
         &self,
         (source, to, flow_id): (HostId, HostId, u32),
@@ -265,18 +272,21 @@ impl Routes {
     }
 }
 
-/// Links at one distance from the source of a connection, of which each of its packets takes one.
+/// Links at the same distance from the source of a connection. Each packet takes one of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stage {
-    /// Port to the fastest of them that packets may take, and of equally fast ones to the one with the least delay.
+    /// Port to the fastest link that packets may take; of equally fast links, the one with the smallest
+    /// delay.
     pub fastest: PortId,
-    /// The port that stands for them all: that of the packets that follow each other without gaps, else the first.
+    /// The port that represents the stage: the port of a stream of packets without gaps, or else the first
+    /// port.
     pub first: PortId,
-    /// Rate of that port, or, if each packet chooses, of all of them with the packets of each switch spread evenly.
+    /// Rate of that port; if packets choose individually, total rate of all links, with each switch's packets
+    /// spread evenly.
     pub together: Rate,
-    /// Packets that follow each other without gaps take one link,
+    /// True if packets that follow each other without gaps take the same link.
     pub is_shared: bool,
-    /// and all others the same.
+    /// True if all packets of the connection take the same link.
     pub is_fixed: bool,
 }
 
@@ -285,7 +295,7 @@ fn unreachable(graph: &Graph, from: usize, to: usize) -> RouteError {
     RouteError::Unreachable { from: name(from), to: name(to) }
 }
 
-/// Links of hosts. A host without a link to a switch reaches nobody.
+/// Links of hosts. A host without a link to a switch is unreachable.
 fn access(graph: &Graph) -> Result<Vec<Access>, RouteError> {
     let mut found = vec![None; graph.hosts()];
     for (i, link) in graph.links.iter().enumerate() {
@@ -304,14 +314,15 @@ fn access(graph: &Graph) -> Result<Vec<Access>, RouteError> {
     }
 }
 
-/// For each rack its switch, counted among switches.
+/// For each rack, the index of its switch among switches.
 fn rack_switches(access: &[Access], racks: usize) -> impl Iterator<Item = usize> + use<> {
     let mut switches = vec![0; racks];
     access.iter().for_each(|host| switches[host.rack as usize] = host.switch.index() - access.len());
     switches.into_iter()
 }
 
-/// For each switch its neighbour switches over links that are up, counted among switches, and the ports to them.
+/// For each switch, its neighbour switches over links that are up, as indices among switches, with the ports
+/// to them.
 fn neighbours(graph: &Graph, is_up: impl Fn(usize) -> bool) -> Vec<Vec<(usize, PortId)>> {
     let hosts = graph.hosts();
     let mut neighbours = vec![Vec::new(); graph.nodes.len() - hosts];
@@ -325,10 +336,11 @@ fn neighbours(graph: &Graph, is_up: impl Fn(usize) -> bool) -> Vec<Vec<(usize, P
     neighbours
 }
 
-/// Racks searched at once, a bit each.
+/// Number of racks searched at once, with one bit each.
 const BATCH: usize = 64;
 
-/// By number of hops and switch: the `racks`, given by their switches, that are so many hops away. Hosts do not forward.
+/// By number of hops and by switch: the `racks` (given by their switches) at this distance. Hosts do not
+/// forward packets.
 fn rings(neighbours: &[Vec<(usize, PortId)>], racks: &[usize]) -> Vec<Vec<u64>> {
     let mut at_home = vec![0; neighbours.len()];
     racks.iter().enumerate().for_each(|(rack, switch)| at_home[*switch] |= 1 << rack);
@@ -348,7 +360,7 @@ fn rings(neighbours: &[Vec<(usize, PortId)>], racks: &[usize]) -> Vec<Vec<u64>> 
     rings
 }
 
-/// For each neighbour of switch `from` the racks it is one hop nearer to.
+/// For each neighbour of switch `from`, the racks to which the neighbour is one hop closer.
 fn nearer(neighbours: &[(usize, PortId)], from: usize, rings: &[Vec<u64>]) -> Vec<u64> {
     let to = |next: usize| rings.windows(2).fold(0, |racks, pair| racks | (pair[1][from] & pair[0][next]));
     neighbours.iter().map(|next| to(next.0)).collect()
@@ -362,7 +374,7 @@ mod tests {
     use shortflow_units::Instant;
     use std::collections::VecDeque;
 
-    /// h0 and h1 behind two switches that are joined by `spines` parallel two-hop paths.
+    /// h0 and h1 behind two switches, which `spines` parallel paths of two hops connect.
     fn leaf_spine(spines: usize) -> Graph {
         let (rate, delay) = (Rate::new(1_000_000_000).unwrap(), Span::from_micros(1));
         let mut graph = Graph::new(2, 2 + spines);
@@ -376,7 +388,7 @@ mod tests {
         graph
     }
 
-    /// The ports of the first switch for a packet each of the first `flows` connections to h1.
+    /// Ports of the first switch for packets of the first `flows` connections to h1.
     fn chosen(routing: Routing, flows: u32) -> Vec<PortId> {
         let (node, to) = (NodeId(2), HostId(1));
         let (routes, mut chooser) = (Routes::new(&leaf_spine(4)).unwrap(), routing.start(8, Seeds::new(1)));
@@ -400,13 +412,13 @@ mod tests {
         }
     }
 
-    /// Host 1 of four paths: the second, which is link 4, so port 8.
+    /// Host 1 modulo four paths selects the second path, which is link 4 and so port 8.
     #[test]
     fn by_destination_every_connection_takes_one_path() {
         assert_eq!(chosen(Routing::Destination(Default::default()), 3), [PortId(8); 3]);
     }
 
-    /// Hops from every switch to the switch `to`, one switch after the other.
+    /// Number of hops from each switch to the switch `to`.
     fn distances(neighbours: &[Vec<(usize, PortId)>], to: usize) -> Vec<Option<u32>> {
         let mut distance = vec![None; neighbours.len()];
         distance[to] = Some(0);
@@ -422,8 +434,8 @@ mod tests {
         distance
     }
 
-    /// A ring of 150 switches with chords, a host each: more racks than are looked at in one go, and no tree. With all
-    /// links, and with every third one down, which cuts it into pieces.
+    /// A ring of 150 switches with chords and a host each: more racks than one batch, and not a tree. With
+    /// all links, and with every third link down, which cuts the network into pieces.
     #[test]
     fn next_hops_are_those_of_a_search_from_each_rack() {
         const SWITCHES: usize = 150;
@@ -460,8 +472,9 @@ mod tests {
         assert_eq!(routes.next(NodeId(3), HostId(1)), [PortId(3)]);
     }
 
-    /// Packets that choose assume the fastest path, over the third spine. Each of the four links takes a quarter of the sprayed
-    /// ones, so that three links of 1 kbit/s and one of 2 let 4 kbit/s pass. Flowlets without gaps stay on one link.
+    /// Packets that choose individually assume the fastest path, over the third spine. Each of four links
+    /// takes a quarter of sprayed packets, so three links of 1 kbit/s and one of 2 kbit/s pass 4 kbit/s.
+    /// Flowlets without gaps stay on one link.
     #[test]
     fn a_connection_over_several_paths_counts_on_the_fastest() {
         let graph = leaf_spine(4);

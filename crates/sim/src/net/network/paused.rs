@@ -1,4 +1,4 @@
-//! Frames that pause data at the other end of a link.
+//! Frames that pause or resume data at the other end of a link.
 
 use super::{Network, WithNetwork, settle};
 use crate::engine::EventQueue;
@@ -9,7 +9,7 @@ use crate::scenario::lossless::PAUSE_FRAME;
 use shortflow_units::{Instant, PortId};
 
 impl Network {
-    /// Schedules the frames that the scenario plans.
+    /// Schedules the frames of the scenario's pauses.
     pub(super) fn schedule_planned_frames(&self, events: &mut EventQueue<impl WithNetwork>) {
         for (number, port) in self.ports.iter().enumerate() {
             for at in port.planned_frames() {
@@ -18,7 +18,7 @@ impl Network {
         }
     }
 
-    /// Notes the port that the next packet comes from, if something asks.
+    /// Notes the port from which the next packet comes, for flow control.
     #[inline]
     pub(super) fn note_source(&mut self, source: Option<PortId>) {
         if let Some(special) = &mut self.special {
@@ -26,7 +26,8 @@ impl Network {
         }
     }
 
-    /// A frame reaches `port`. `left_host` gets a packet that leaves its host now, after a wait.
+    /// Handles a frame that reaches `port`. Calls `left_host` for a packet that now leaves its host after a
+    /// wait.
     #[inline(never)] // keeps the path of packets short
     pub(super) fn obey_frame(
         &mut self,
@@ -43,8 +44,9 @@ impl Network {
         self.send_frames(events, port, None);
     }
 
-    /// Sends the frames that follow from what has left `port` and, from `source`, come to it: those of the links that brought it.
-    #[inline(never)] // keeps the path of the others short
+    /// Judges the links whose packets have left `port`, and the link of `source`, from which a packet
+    /// arrived. Sends a frame for each verdict that has changed.
+    #[inline(never)] // keeps the path without flow control short
     pub(super) fn send_frames(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
@@ -73,7 +75,7 @@ impl Network {
         }
     }
 
-    /// Puts a frame on its wire, or into the mail to the part that has the other end.
+    /// Puts a frame on its wire, or into the mail for the part that has the other end.
     fn tell_to_pause(&mut self, events: &mut EventQueue<impl WithNetwork>, frame: PauseFrame) {
         let back = PortId(frame.port.0 ^ 1);
         match self.crossing.binary_search_by_key(&back, |(port, _)| *port) {
@@ -82,7 +84,7 @@ impl Network {
         }
     }
 
-    /// A frame is on its wire.
+    /// Schedules the arrival of a frame on a wire.
     pub(in crate::net) fn deliver_frame(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
@@ -93,8 +95,9 @@ impl Network {
         events.schedule(at, sender.from, NetworkEvent::Pause(port).into());
     }
 
-    /// The link of `port` has failed or recovered: its pause is over, what waited there is no longer held, and the switch at its
-    /// other end judges afresh what it holds.
+    /// Handles flow control when the link of `port` has failed or recovered. Ends the pause of the port,
+    /// frees the memory of packets that waited there, and makes the switch at the other end judge the link
+    /// again.
     pub(super) fn restart_flow_control(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) {
         self.reset_verdict(port);
         self.send_frames(events, port, Some(port));
@@ -106,14 +109,14 @@ impl Network {
         }
     }
 
-    /// Takes what a switch holds of a link from the part that has the switch.
+    /// Takes the count of a link from the part that simulates its switch.
     pub(in crate::net) fn take_flow_control(&mut self, from: PortId, other: &Network) {
         let mine = self.special.as_mut().and_then(|special| special.flow_control.as_mut());
         let others = other.special.as_ref().and_then(|special| special.flow_control.as_ref());
         mine.zip(others).into_iter().for_each(|(mine, others)| mine.adopt(from, others));
     }
 
-    /// [`FlowControl::deadlock`](crate::net::FlowControl::deadlock) of the network.
+    /// Runs [`FlowControl::deadlock`](crate::net::FlowControl::deadlock) on the network.
     pub fn deadlock(&self, deadline: Instant) -> Option<(Vec<PortId>, Instant)> {
         self.special.as_ref()?.flow_control.as_ref()?.deadlock(&self.ports, deadline)
     }

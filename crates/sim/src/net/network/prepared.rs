@@ -4,7 +4,7 @@ use super::Network;
 use shortflow_units::PortId;
 
 impl Network {
-    /// Has the ports of switches report to laws that read hops.
+    /// Makes switch ports report telemetry to laws that read hops.
     pub fn with_telemetry(mut self) -> Network {
         for (number, port) in self.ports.iter_mut().enumerate() {
             if port.from.index() >= self.hosts {
@@ -14,7 +14,8 @@ impl Network {
         self
     }
 
-    /// Lets hosts take arrivals early.
+    /// Marks the ports whose hosts may take arrivals early: the only port to the host, without faults and
+    /// schedulers in either direction.
     pub fn with_pulls(mut self) -> Network {
         let mut inputs = vec![0; self.hosts];
         self.ports

@@ -1,4 +1,4 @@
-//! A window of a switch. If its outputs are independent, packets go output by output.
+//! Windows at a switch. If the outputs are independent, packets are handled output by output.
 
 use super::{Network, WithNetwork, settle};
 use crate::engine::EventQueue;
@@ -8,7 +8,8 @@ use crate::packet::Packets;
 use shortflow_units::{Instant, NodeId, PortId};
 
 impl Network {
-    /// Prepares a network for windows, in which switches go output by output if that is wanted and possible.
+    /// Prepares a network for windows. With `by_output`, switches handle packets output by output where
+    /// possible.
     pub fn with_windows(mut self, nodes: usize, by_output: bool) -> Network {
         let is_plain = by_output && !self.chooser.draws() && self.special.is_none() && self.outages.is_none();
         let mut by_output = vec![is_plain; nodes];
@@ -30,8 +31,8 @@ impl Network {
         self.windows.by_output[node.index()]
     }
 
-    /// Forwards all packets that reach `node` in its window. `reached` gets the ports to hosts that take packets early,
-    /// with the arrivals. Returns the number of events this replaces.
+    /// Forwards all packets that reach `node` in its window. Adds the ports to hosts that take packets early
+    /// to `reached`, with the arrival times. Returns the number of events that this replaces.
     pub fn pass_window(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
@@ -41,8 +42,8 @@ impl Network {
         self.gather(events, node) + self.take_in_turn(events, reached)
     }
 
-    /// Lines up the packets that reach `node` in its window, by output. Returns their number.
-    #[inline(never)] // has the registers for itself
+    /// Sorts the packets that reach `node` in its window by output. Returns their number.
+    #[inline(never)] // a function of its own has all registers
     fn gather(&mut self, events: &mut EventQueue<impl WithNetwork>, node: NodeId) -> u64 {
         let (end, mut passed) = (events.end_of_window(), 0);
         let Network { ports, packets, paths, routes, chooser, windows, .. } = self;
@@ -75,8 +76,8 @@ impl Network {
         passed
     }
 
-    /// Moves the packets that are lined up into the rings of their ports. Returns the number of transmissions that end.
-    #[inline(never)] // has the registers for itself
+    /// Enqueues the sorted packets at their ports. Returns the number of transmissions that end.
+    #[inline(never)] // a function of its own has all registers
     fn take_in_turn(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
@@ -112,8 +113,9 @@ impl Network {
     }
 }
 
-/// Enqueues packets at a port with a scheduler, and ends its transmissions in between. Returns the number of those.
-#[inline(never)] // keeps the path of the others short
+/// Enqueues packets at a port with a scheduler, and ends transmissions that are due before them. Returns the
+/// number of transmissions that end.
+#[inline(never)] // keeps the path of ports without scheduler short
 fn take_scheduled(
     events: &mut EventQueue<impl WithNetwork>,
     (target, out): (&mut Port, PortId),
@@ -123,7 +125,7 @@ fn take_scheduled(
     let (end, mut ended) = (events.end_of_window(), 0);
     let mut wake = |due| match due {
         PortEvent::Arrival(at, to) => events.schedule(at, to, NetworkEvent::Arrive(out).into()),
-        PortEvent::Done(..) | PortEvent::Left(_) => {} // below; and it is no port of a host
+        PortEvent::Done(..) | PortEvent::Left(_) => {} // the loop below ends transmissions, and this is no host's port
     };
     let mut taken = taken.iter().peekable();
     let mut done = target.next_done();

@@ -1,17 +1,18 @@
-//! Ports between two parts of a network.
+//! Ports with a link between two parts of a network.
 
 use super::{InFlight, Port};
 use crate::packet::{Packet, Packets};
 use shortflow_units::Instant;
 
-/// A port between two parts of a network. Its own part has the packets not yet exported, the other part those on the wire.
+/// A port with a link between two parts. The port's own part has the packets not yet exported, and the other
+/// part has the packets on the wire.
 impl Port {
-    /// Exports packets from now on.
+    /// Makes the port export its packets.
     pub(in crate::net) fn split(&mut self) {
         self.crosses = true;
     }
 
-    /// Next packet to export that departs before `end`, with its departure.
+    /// Takes the next packet that departs before `end`, with its departure time.
     pub(in crate::net) fn export(
         &mut self,
         end: Instant,
@@ -22,12 +23,12 @@ impl Port {
         self.ring.advance().map(|(packet, _)| (departs, packets.take(packet)))
     }
 
-    /// Departure of the next packet.
+    /// Departure time of the next packet.
     pub(in crate::net) fn next_departure(&self) -> Instant {
         self.ring.front().map_or(Instant::MAX, |head| head.departs)
     }
 
-    /// Puts an exported packet on the wire. Returns its arrival if it is the head.
+    /// Puts an exported packet on the wire. Returns its arrival time if it is the first on the wire.
     pub(in crate::net) fn import(
         &mut self,
         departs: Instant,

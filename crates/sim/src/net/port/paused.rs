@@ -1,4 +1,5 @@
-//! Ports under priority flow control: the other end of their link may pause data, and their node counts what each link has brought.
+//! Ports under priority flow control. The far end of the link may pause data, and the port's node counts the
+//! bytes that each link has brought.
 
 use super::{EMPTY_QUEUE, Port, PortEvent};
 use crate::net::pauses::{FreedMemory, PauseCounts};
@@ -8,7 +9,7 @@ use shortflow_units::{Bytes, Instant, PortId, Span};
 use std::collections::{BTreeMap, VecDeque};
 
 impl Port {
-    /// Puts the port under flow control, and leaves the short path.
+    /// Puts the port under flow control, which disables the short path.
     pub fn control_flow(&mut self) {
         if self.pausing.is_some() {
             return;
@@ -20,14 +21,14 @@ impl Port {
         self.find_short_path();
     }
 
-    /// Names the port that the next packet has come from, if its link counts.
+    /// Sets the port from which the next packet comes, if its link has a threshold.
     pub(in crate::net) fn came_from(&mut self, source: Option<PortId>) {
         if let Some(state) = &mut self.pausing {
             state.source = source;
         }
     }
 
-    /// Notes the origin of a packet that is to wait here.
+    /// Records the origin of a packet that will wait in this port.
     #[inline]
     pub(super) fn hold(&mut self, arriving: &mut QueuedPacket) {
         if let Some(state) = &mut self.pausing
@@ -37,7 +38,7 @@ impl Port {
         }
     }
 
-    /// A packet from `from` has left the queue, or was dropped there.
+    /// Records that a packet from `from` left the queue or was dropped from it.
     #[inline]
     pub(super) fn free(&mut self, from: PortId, wire: u16) {
         if from != QueuedPacket::OWN
@@ -47,7 +48,7 @@ impl Port {
         }
     }
 
-    /// A packet was refused before it reached the queue.
+    /// Records that a packet was refused before it reached the queue.
     pub(super) fn free_refused(&mut self, packet: &Packet) {
         if let Some(state) = &mut self.pausing
             && let Some(from) = state.source.filter(|_| packet.kind == PacketType::Data)
@@ -56,7 +57,7 @@ impl Port {
         }
     }
 
-    /// Bytes that wait here, by the port that they came from.
+    /// Bytes that wait in this port, by the port from which they came.
     pub(in crate::net) fn waiting_by_origin(&self) -> BTreeMap<PortId, Bytes> {
         let (mut queue, mut waiting) = (self.queue.clone(), BTreeMap::new());
         queue.pause(false);
@@ -68,12 +69,12 @@ impl Port {
         waiting
     }
 
-    /// Memory given back since the last call. The list wants to be returned.
+    /// Takes the memory freed since the last call. The caller must return the list.
     pub(in crate::net) fn take_freed(&mut self) -> Vec<FreedMemory> {
         self.pausing.as_mut().map(|state| std::mem::take(&mut state.freed)).unwrap_or_default()
     }
 
-    /// Returns the list of memory given back, which keeps its room.
+    /// Returns the list from [`Port::take_freed`], to reuse its allocation.
     pub(in crate::net) fn return_freed(&mut self, mut freed: Vec<FreedMemory>) {
         if let Some(state) = &mut self.pausing {
             freed.clear();
@@ -81,19 +82,19 @@ impl Port {
         }
     }
 
-    /// Time at which a frame of `size` that goes first has reached the other end, if it is sent at `now`.
+    /// Time at which a frame of `size` bytes, sent at `now` ahead of waiting packets, reaches the other end.
     pub(in crate::net) fn frame_arrival(&self, now: Instant, size: Bytes) -> Instant {
         now.max(self.busy_until) + self.tx_time(size) + self.delay
     }
 
-    /// The other end has sent a frame that pauses data here or lets it go on, from this time on.
+    /// Expects a frame that arrives at `at` and pauses or resumes data.
     pub(in crate::net) fn expect_frame(&mut self, at: Instant, pauses: bool) {
         if let Some(state) = &mut self.pausing {
             state.frames.push_back((at, pauses));
         }
     }
 
-    /// Has data paused from one time on until the other, if any.
+    /// Plans a pause of data from one time until another, or for the rest of the run.
     pub(in crate::net) fn plan_pause(&mut self, (from, to): (Span, Option<Span>)) {
         self.control_flow();
         if let Some(state) = &mut self.pausing {
@@ -104,13 +105,13 @@ impl Port {
         }
     }
 
-    /// Times of planned frames.
+    /// Times at which planned pauses start and end.
     pub(in crate::net) fn planned_frames(&self) -> impl Iterator<Item = Instant> {
         self.pausing.iter().flat_map(|state| state.planned.iter().map(|(at, _)| *at))
     }
 
-    /// Frames of the other end or pauses of the scenario are due. Starts the next transmission if data may go on. Returns the packet
-    /// with its wait.
+    /// Applies the frames and planned pauses that are due. Starts the next transmission if data may be sent.
+    /// Returns the packet being sent, with its wait.
     pub(in crate::net) fn obey_frame<'p>(
         &mut self,
         now: Instant,
@@ -144,7 +145,7 @@ impl Port {
         self.pausing.as_ref().is_some_and(|state| state.told || state.open > 0)
     }
 
-    /// Pauses data, or lets it go on, and keeps the account.
+    /// Pauses or resumes data, and updates the counters.
     fn pause_as_told(&mut self, now: Instant) {
         let (is_paused, window, Some(state)) = (self.is_paused(), self.window, &mut self.pausing) else {
             return;
@@ -163,7 +164,7 @@ impl Port {
         self.queue.pause(is_paused);
     }
 
-    /// The link has failed: the other end's pause is over, and frames on the wire are lost.
+    /// Handles a failure of the link: ends the pause by the other end, and discards frames on the wire.
     pub(super) fn forget_pauses(&mut self, now: Instant) {
         if let Some(state) = &mut self.pausing {
             state.told = false;
@@ -179,7 +180,7 @@ impl Port {
         Some(PauseCounts { pauses: state.pauses, paused: state.paused + open })
     }
 
-    /// Time since which data is paused while packets wait, if nothing is on its way to be sent.
+    /// Time since which data is paused, if packets wait and none is being sent.
     pub(in crate::net) fn stuck_since(&self) -> Option<Instant> {
         let since = self.pausing.as_ref()?.since?;
         (self.queue.waiting().packets > 0 && !self.waits).then_some(since)

@@ -1,28 +1,28 @@
-//! Prefetches of a port's cache lines.
+//! Prefetching of a port's cache lines.
 
 use super::{HOT_LINES, Port, WIRE_LINES, prefetch};
 use crate::packet::Packets;
 
 impl Port {
-    /// Fetches the part of a port that an arrival reads.
+    /// Prefetches the part of a port that an arrival reads.
     #[inline]
     pub(in crate::net) fn prefetch_wire(&self) {
         prefetch(self, WIRE_LINES);
     }
 
-    /// Fetches the part of a port that a packet to be sent reads.
+    /// Prefetches the part of a port that the sending of a packet reads.
     #[inline]
     pub(in crate::net) fn prefetch(&self) {
         prefetch(self, HOT_LINES);
     }
 
-    /// Fetches what the ring has of the packets that arrive next.
+    /// Prefetches the ring slots of the packets that arrive next.
     #[inline]
     pub(in crate::net) fn prefetch_head(&self) {
         self.ring.front().into_iter().for_each(|head| prefetch(head, 1));
     }
 
-    /// Fetches the packets that arrive next.
+    /// Prefetches the packets that arrive next.
     #[inline]
     pub(in crate::net) fn prefetch_packets(&self, packets: &Packets) {
         for (_, next) in (0..4).map_while(|before| self.ring.nth(before)) {
@@ -30,7 +30,8 @@ impl Port {
         }
     }
 
-    /// Fetches the packets that leave before one to be sent, and the place of that one.
+    /// Prefetches the ring slots of the first packet with an uncounted departure, and of the packet to be
+    /// added.
     #[inline]
     pub(in crate::net) fn prefetch_ring(&self) {
         self.ring.first_unseen().into_iter().for_each(|next| prefetch(next, 1));
