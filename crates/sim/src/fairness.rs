@@ -1,17 +1,18 @@
-//! The time over which shares of endless flows are averaged to tell whether they are fair.
+//! Averaging time for the shares of backlogged flows, from which fairness is judged.
 
 use crate::outcome::{LongPath, Outcome};
 use crate::scenario::Scenario;
 use shortflow_units::{ClassId, NodeId, Rate, Span};
 use std::collections::BTreeMap;
 
-/// Base round trips of a window.
+/// Base round trips in an averaging window.
 const ROUND_TRIPS: u64 = 10;
-/// Full packets of each flow that a link carries in a window.
+/// Full packets of each flow that a link carries in an averaging window.
 const PACKETS: u64 = 20;
 
-/// By class of endless flows: ten base round trips of its flows, or, if longer, the time in which every link on their paths
-/// carries 20 full packets of each endless flow that crosses it.
+/// Averaging window of each class of backlogged flows: ten base round trips of its flows or, if longer, the
+/// time in which each link on their paths carries 20 full packets of each backlogged flow that crosses the
+/// link.
 pub fn fairness_windows(outcome: &Outcome, scenario: &Scenario) -> BTreeMap<ClassId, Span> {
     let directions = scenario.graph.directions();
     let rates: BTreeMap<(NodeId, NodeId), Rate> =

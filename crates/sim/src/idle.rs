@@ -1,4 +1,4 @@
-//! Keys that were set and cannot act, by the conditions that their declarations state.
+//! Keys that the user set but that have no effect, by the conditions in their declarations.
 
 use crate::config::{Setting, Source};
 use crate::engine::Seeds;
@@ -14,7 +14,8 @@ use shortflow_spec::{Condition, Idle};
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeSet;
 
-/// Keys that cannot act in a scenario under a scheme. The file of a `shipped` scenario states nothing for the user.
+/// Keys without effect in a scenario under a scheme. The values in the file of a `shipped` scenario are not
+/// the user's.
 pub(crate) fn under_packets(scenario: &Scenario, scheme: &Scheme, shipped: bool) -> Vec<Idle> {
     let run = Run { scenario, scheme, shipped, transports: transports(scenario, scheme) };
     let settings = scenario.resolved().iter().chain(run.of_scheme());
@@ -25,10 +26,10 @@ pub(crate) fn under_packets(scenario: &Scenario, scheme: &Scheme, shipped: bool)
     run.idle_parts().into_iter().chain(keys).collect()
 }
 
-/// Keys of TCP from which the default drain follows.
+/// Keys of TCP that determine the default drain.
 const OF_DRAIN: [&str; 3] = ["tcp.rto_min", "tcp.initial_rto", "tcp.clock_granularity"];
 
-/// Keys that an ideal scheduler does not read: a fluid has neither queues nor hosts.
+/// Keys that the user set but that an ideal scheduler ignores. A fluid has neither queues nor hosts.
 pub(crate) fn under_ideal(scenario: &Scenario) -> Vec<Idle> {
     let resolved = || scenario.resolved().iter();
     let default_drain = resolved().any(|setting| setting.key == "drain" && setting.source.is_default());
@@ -44,7 +45,8 @@ pub(crate) fn under_ideal(scenario: &Scenario) -> Vec<Idle> {
         .collect()
 }
 
-/// The transports that flows run: the scheme's, unless every entry replaces it, and those of classes.
+/// Transports that flows run: transports of classes, and the scheme's transport unless each entry replaces
+/// it.
 fn transports<'s>(scenario: &'s Scenario, scheme: &'s Scheme) -> Vec<&'s TransportConfig> {
     let value = |key: String| scenario.resolved().iter().find(|setting| setting.key == key);
     let replaces = |entry: usize| {
@@ -56,7 +58,7 @@ fn transports<'s>(scenario: &'s Scenario, scheme: &'s Scheme) -> Vec<&'s Transpo
     is_used.then_some(&scheme.transport).into_iter().chain(scenario.transports.values()).collect()
 }
 
-/// A scenario under a scheme.
+/// A scenario under a scheme, with the transports that its flows run.
 struct Run<'s> {
     scenario: &'s Scenario,
     scheme: &'s Scheme,
@@ -65,7 +67,7 @@ struct Run<'s> {
 }
 
 impl<'s> Run<'s> {
-    /// Values of the scheme alone; those of the network are in the scenario.
+    /// The scheme's own values. Values for the network are in the scenario.
     fn of_scheme(&self) -> impl Iterator<Item = &'s Setting> {
         let own = self.scheme.resolved.iter();
         own.filter(|setting| !self.scheme.network.iter().any(|network| network.key == setting.key))
@@ -75,7 +77,8 @@ impl<'s> Run<'s> {
         self.scenario.resolved().iter().chain(self.of_scheme()).find(|setting| setting.key == key)
     }
 
-    /// True if the user stated the value. A file states K for whatever scheme reads it, and the drain for real hosts too.
+    /// True if the user set the value. K and the drain in a file do not count: a file states K for any
+    /// scheme, and the drain also for real hosts.
     fn is_set(&self, setting: &Setting) -> bool {
         let is_of_file = self.shipped || setting.key.ends_with(".mark_above") || setting.key == "drain";
         match &setting.source {
@@ -108,7 +111,8 @@ impl<'s> Run<'s> {
         setting.acts?.unmet(&value, &|name| path(table, name))
     }
 
-    /// The unmet part of the condition of a switch's key, if no port that takes the key from this table meets it.
+    /// The unmet part of the condition of a key for switches, if no port that takes the key from this table
+    /// meets the condition.
     fn unmet_at_ports(&self, table: &str, name: &str, acts: Option<Condition>) -> Option<String> {
         let has = |table: &str, name: &str| self.setting(&format!("{table}.{name}")).is_some();
         let nearest =
@@ -126,7 +130,8 @@ impl<'s> Run<'s> {
         unmet.or_else(|| Some(format!("a port takes {name} from [{table}]")))
     }
 
-    /// The value of a key, beside those of `table` or of another; facts are `true` or `false`.
+    /// The value of a key in `table`, or in another table if the name has a path. Facts are `true` or
+    /// `false`.
     fn value(&self, table: &str, name: &str) -> Option<String> {
         let fact = self.fact(table, name).map(|holds| holds.to_string());
         fact.or_else(|| self.setting(&path(table, name)).map(|setting| setting.value.clone()))
@@ -191,7 +196,8 @@ impl<'s> Run<'s> {
         })
     }
 
-    /// Small queues without a limit hold no window back, so that growth is the same in both models.
+    /// Without a limit, the small queue never stops a window from growing, so growth is the same in both
+    /// models.
     fn model_decides(&self) -> bool {
         let by_model = |key| self.setting(key).is_some_and(|setting| setting.source.is_default());
         by_model("host.small_queue") || by_model("tcp.growth") && self.scenario.conduct.small_queue > 0
@@ -205,7 +211,8 @@ impl<'s> Run<'s> {
             || marks(&self.scheme.host_queue, is_limited(self.scenario.host.mark_above))
     }
 
-    /// True if a port with a threshold leaves a part of RED's curve to the scheme. Ports of hosts leave all of it.
+    /// True if a port with a threshold leaves a part of RED's curve to the scheme. Hosts' ports leave all of
+    /// it to the scheme.
     fn a_curve(&self, table: &str, leaves: impl Fn(&SwitchSpec) -> bool) -> bool {
         let mut ports = self.switch_ports().map(|(from, to)| self.scenario.switch_port(from, to));
         table == "host_queue" || ports.any(|port| is_limited(port.mark_above) && leaves(port))
@@ -220,7 +227,7 @@ impl<'s> Run<'s> {
         graph.directions().map(|(from, to, _)| (from, to)).filter(|(from, _)| !graph.is_host(*from))
     }
 
-    /// Parts of the scheme that cannot act here, as whole statements.
+    /// Parts of the scheme without effect in this scenario, as statements.
     fn idle_parts(&self) -> Vec<Idle> {
         let queues = [
             self.idle_queue(&self.scheme.queue, "queue", ""),
@@ -231,7 +238,7 @@ impl<'s> Run<'s> {
         queues.into_iter().flatten().chain(self.idle_deadlines()).collect()
     }
 
-    /// A discipline that is drop-tail here, because it has no threshold or no packet to mark.
+    /// A queue discipline that works like drop-tail, because there is no threshold or no packet to mark.
     fn idle_queue(&self, queue: &QueueConfig, table: &str, of: &str) -> Option<Idle> {
         let (acts, effect) = match queue.kind() {
             QueueKind::Red => {
@@ -239,7 +246,7 @@ impl<'s> Run<'s> {
             }
             QueueKind::StepEcn => (Condition("ecn && has_threshold"), "never marks"),
             QueueKind::Tcn => (Condition("ecn && threshold != auto || ecn && has_threshold"), "never marks"),
-            // Ports of hosts have these for their order.
+            // Hosts' ports may use these disciplines for the order of packets.
             kind if kind.info().reads_k && table == "queue" && self.fact(table, "ecn")? => {
                 (Condition("has_threshold"), "never marks")
             }
@@ -249,7 +256,7 @@ impl<'s> Run<'s> {
         Some(Idle { key: format!("the {} queue{of} {effect}", queue.kind().info().name), acts_where })
     }
 
-    /// A discipline by priority, which no packet has.
+    /// A queue discipline by priority, although packets have no priority.
     fn idle_priority(&self, queue: &QueueConfig, of: &str) -> Option<Idle> {
         let info = queue.kind().info();
         let sets = |used: &TransportConfig| used.info().host.info().sets_priority;
@@ -260,7 +267,7 @@ impl<'s> Run<'s> {
         })
     }
 
-    /// A law or a priority by deadlines, which no flow has.
+    /// A law or a priority by deadlines, although flows have no deadlines.
     fn idle_deadlines(&self) -> Option<Idle> {
         let weighs = |setting: &&Setting| {
             setting.acts.is_some_and(|acts| acts.names().contains(&"deadlines"))
@@ -278,7 +285,7 @@ impl<'s> Run<'s> {
     }
 }
 
-/// The path of a key that a condition in `table` names.
+/// Path of a key that a condition in `table` names.
 fn path(table: &str, name: &str) -> String {
     if table.is_empty() || name.contains('.') { name.to_owned() } else { format!("{table}.{name}") }
 }
@@ -291,7 +298,7 @@ fn is_limited(mark_above: Occupancy) -> bool {
     mark_above != Occupancy::Unlimited
 }
 
-/// True if the discipline compares with K. Those that only mark need packets that they can mark.
+/// True if the discipline compares the queue with K. A discipline that only marks needs ECN-capable packets.
 fn reads_threshold(queue: &QueueConfig, ecn: bool) -> bool {
     match queue {
         QueueConfig::Red(red) => red.reads_k(),
@@ -300,7 +307,7 @@ fn reads_threshold(queue: &QueueConfig, ecn: bool) -> bool {
     }
 }
 
-/// True if the discipline may mark an ECN-capable packet; `is_limited` says if some port has a K.
+/// True if the discipline may mark ECN-capable packets. `is_limited` is true if some port has a K.
 fn marks(queue: &QueueConfig, is_limited: bool) -> bool {
     match queue {
         QueueConfig::Red(red) => red.ecn && (is_limited || !red.reads_k()),
@@ -320,7 +327,8 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    /// A misspelt fact would count as holding, and a misspelt key as empty: the condition would hold always, or never.
+    /// Conditions name only existing facts and keys. A misspelt fact would count as true, and a misspelt key
+    /// as empty: the condition would always hold, or never.
     #[test]
     fn conditions_ask_for_facts_and_keys_that_exist() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/shortflow/scenarios");
@@ -336,7 +344,7 @@ mod tests {
         let shipped =
             std::fs::read_dir(&folder).unwrap().filter_map(|entry| of_scenario(entry.unwrap().path()));
         let of_schemes = schemes().iter().map(|info| Scheme::named(&info.name, &[]).unwrap().resolved);
-        // Optional keys that are not given have no value, and so no setting.
+        // An optional key that is not given has no value, and so no setting.
         let declared: BTreeSet<&str> =
             crate::declared().iter().flat_map(|(_, entry)| &entry.parameters).map(|key| key.name).collect();
         let mut conditions = BTreeSet::new();

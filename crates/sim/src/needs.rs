@@ -1,30 +1,31 @@
-//! [`Needs`]: demands of the parts of a run on the way in which it is executed. Every part declares its own.
+//! [`Needs`]: constraints that parts of a run put on its execution. Each part declares its own constraints.
 
 use shortflow_units::PortId;
 use std::iter::Sum;
 
-/// Demands of one part of a run, or of several together.
+/// Constraints of one or several parts of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// The reason for one core and one order of time over all nodes.
+    /// If all events need one global order on one core: the reason.
     pub global_order: Option<String>,
-    /// Ports whose two ends must be on one core.
+    /// Ports whose two ends must be on the same core.
     pub whole_ports: Vec<PortId>,
-    /// Packets of a connection may take several paths.
+    /// True if packets of a connection may take several paths.
     pub packet_routing: bool,
-    /// Packets of a connection may overtake one another.
+    /// True if packets of a connection may overtake each other.
     pub reordering: bool,
-    /// Flows start, or hosts' ports pause, because of what happens elsewhere.
+    /// True if flows start, or hosts' ports pause, in response to events at other nodes.
     pub answers: bool,
 }
 
 impl Needs {
-    /// Demands of a part for which the order of all events of the network matters.
+    /// Constraints of a part for which the order of all events of the network matters.
     pub fn global_order(reason: impl Into<String>) -> Needs {
         Needs { global_order: Some(reason.into()), ..Needs::default() }
     }
 
-    /// True if hosts may take packets ahead of time: no flow starts because of what happens elsewhere.
+    /// True if hosts may take packets early: no flow starts, and no host's port pauses, in response to events
+    /// at other nodes.
     pub fn lets_hosts_go_ahead(&self) -> bool {
         self.global_order.is_none() && !self.answers
     }

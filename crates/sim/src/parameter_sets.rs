@@ -1,4 +1,5 @@
-//! Named parameter sets: `dctcp@linux` is the scheme `dctcp` with the constants of Linux, each with its source.
+//! Named parameter sets: `dctcp@linux` is the scheme `dctcp` with the constants of Linux. Each constant has
+//! its source.
 
 use crate::config::{ConfigError, Document, Reader, Text, keys};
 use std::sync::LazyLock;
@@ -6,13 +7,13 @@ use std::sync::LazyLock;
 /// Constants of one implementation.
 #[derive(Debug, Clone)]
 pub struct ParameterSet {
-    /// Name that users type behind `@`.
+    /// Name behind `@` in a scheme's name.
     pub name: String,
     /// One-line summary.
     pub summary: String,
-    /// The only transport that it is for; any over TCP's hosts if there is none.
+    /// The only transport that the set is for; `None` for all transports on TCP's hosts.
     pub of: Option<String>,
-    /// Its constants.
+    /// Constants of the set.
     pub constants: Vec<Constant>,
 }
 
@@ -23,7 +24,7 @@ pub struct Constant {
     pub key: String,
     /// Value as text.
     pub value: String,
-    /// Place in the code or document that states it.
+    /// Place in the code or document that states the value.
     pub source: String,
 }
 
@@ -46,11 +47,11 @@ keys! {
 }
 
 static SETS: LazyLock<Vec<ParameterSet>> = LazyLock::new(|| {
-    // A test makes sure that the file can be read.
+    // A test checks that the file can be read.
     read(include_str!("parameter_sets.toml")).unwrap_or_default()
 });
 
-/// Every named parameter set.
+/// All named parameter sets.
 pub fn parameter_sets() -> &'static [ParameterSet] {
     &SETS
 }

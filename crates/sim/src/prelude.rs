@@ -1,4 +1,4 @@
-//! Names for running scenarios and for laws of your own: `use shortflow_sim::prelude::*`.
+//! Names for running scenarios and for user-defined laws: `use shortflow_sim::prelude::*`.
 
 pub use crate::outcome::{Counters, DropRow, FlowRow, Outcome, Place, PortRow};
 pub use crate::probe::watch::{FlowChoice, PacketEvent, PacketEventKind, TraceFilter};

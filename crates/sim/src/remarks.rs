@@ -1,4 +1,5 @@
-//! Remarks on a run whose numbers may come from its hosts instead of its network or its law.
+//! Remarks on runs whose results may be determined by the model of the hosts, rather than by the network or
+//! the law.
 
 use crate::outcome::{DropRow, FlowRow, LongPath, Outcome, Place, PortRow};
 use crate::queue::{DropReason, QueueKind};
@@ -12,16 +13,17 @@ use std::ops::Range;
 
 /// Segments of a connection that Linux allows in its host's port.
 const USUAL: u32 = 2;
-/// A window is wide from this multiple of its path's capacity on.
+/// Ratio of window to path capacity from which on a window is wide.
 const WIDE: f64 = 10.0;
 /// Jain's index below which shares are unequal.
 const FAIR: f64 = 0.9;
-/// Ratio of goodputs above which a longer round trip is ahead of a shorter one. No law intends this.
+/// Ratio of goodputs above which flows with a longer round trip are ahead of flows with a shorter one. No law
+/// intends this.
 const AHEAD: f64 = 1.2;
 
-/// Share of the mean share below which a flow over several full ports starves.
+/// Ratio to the mean share below which a flow over several full ports starves.
 const STARVED: f64 = 0.25;
-/// Round trips that differ by less than this share count as equal.
+/// Relative difference below which round trips count as equal.
 const ALIKE: f64 = 0.05;
 
 /// Remarks on a run, each with the name of its kind.
@@ -36,7 +38,7 @@ pub fn remarks(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Vec<(
     said.into_iter().filter_map(|(kind, text)| Some((kind, text?))).collect()
 }
 
-/// A host that holds more than the small queues of its flows, one repair each, and its ACKs.
+/// A host that holds more than the small queues of its flows, one repair for each flow, and its ACKs.
 fn crowded(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<String> {
     let allowed = if scenario.conduct.small_queue > 0 { scenario.conduct.small_queue } else { USUAL };
     let room = scenario.tcp.full_frame().get() * u64::from(allowed + 1);
@@ -60,7 +62,7 @@ fn crowded(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<St
     ))
 }
 
-/// The setting that gives hosts the usual small queues, if they have larger ones or none.
+/// The setting that gives hosts the usual small queues, if they have larger queues or no limit.
 fn smaller(scenario: &Scenario) -> Option<String> {
     match scenario.conduct.small_queue {
         0 => Some("host.model=linux".to_owned()),
@@ -68,7 +70,7 @@ fn smaller(scenario: &Scenario) -> Option<String> {
     }
 }
 
-/// The most flows of each host at one time.
+/// Largest number of simultaneous flows of each host.
 fn open_at_once(flows: &[FlowRow]) -> BTreeMap<HostId, u64> {
     let turns = |flow: &FlowRow| {
         [(flow.start, true, flow.source), (flow.finish.unwrap_or(Instant::MAX), false, flow.source)]
@@ -84,7 +86,7 @@ fn open_at_once(flows: &[FlowRow]) -> BTreeMap<HostId, u64> {
     open.into_iter().map(|(host, (_, most))| (host, most)).collect()
 }
 
-/// A class whose packets wait in their own host for more than half of its mean completion time.
+/// A class whose packets wait at their own host for more than half of its mean completion time.
 fn waiting(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
     let mut sums: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
     for flow in &outcome.flows {
@@ -99,16 +101,16 @@ fn waiting(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
         "packets of {} flows wait in the port of their own host for {:.0} % of the mean completion time; \
          {}host.queue=fair lets them pass",
         scenario.classes[class],
-        (100.0 * share).min(100.0), // copies wait too
+        (100.0 * share).min(100.0), // retransmissions wait too
         smaller(scenario).map_or_else(String::new, |setting| format!("{setting} or ")),
     ))
 }
 
-/// A window far above all that its path and its host can hold.
+/// A window far above the capacity of its path and its host's small queue.
 fn wide(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
     let rows = outcome.flows.iter().enumerate().filter(|(_, flow)| flow.width > WIDE);
     let (number, flow) = rows.max_by(|a, b| a.1.width.total_cmp(&b.1.width))?;
-    // Without small queues no window counts as held back.
+    // Without small queues, no window counts as held back.
     let setting =
         if scenario.conduct.small_queue > 0 { "tcp.growth=cwnd-limited" } else { "host.model=linux" };
     Some(format!(
@@ -118,7 +120,8 @@ fn wide(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// Jitter of hosts above the delay in hosts that a law allows. The jitter of data and of ACKs is in that delay.
+/// Jitter of hosts above the delay in hosts that a law allows. The delay includes the jitter of data and of
+/// ACKs.
 fn jitter(scenario: &Scenario, scheme: &Scheme) -> Option<String> {
     let allowed = scheme.resolved.iter().find(|setting| setting.key == "transport.host_target")?;
     let (most, jitter) = (allowed.value.parse::<Span>().ok()?, scenario.jitter().into_iter().max()?);
@@ -131,11 +134,12 @@ fn jitter(scenario: &Scenario, scheme: &Scheme) -> Option<String> {
     })
 }
 
-/// Common facts of flows whose shares should be equal: full ports, rate of the host's link, and class if it has a transport of its own.
+/// Properties of flows whose shares should be equal: full ports, rate of the host's link, and the class if it
+/// has its own transport.
 type Alike = (Vec<(NodeId, NodeId)>, Rate, Option<ClassId>);
 
-/// Long flows over full drop-tail ports, whose shares neither their laws nor their round trips explain, from hosts with too little
-/// jitter for these ports.
+/// Long flows over full drop-tail ports, with shares that neither laws nor round trips explain, and with too
+/// little jitter for these ports.
 fn phase(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<String> {
     if scenario.host.stalls > 0.0 || scheme.queue.kind() != QueueKind::DropTail {
         return None;
@@ -154,7 +158,7 @@ fn phase(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<Stri
     unequal_at_a_port(outcome, scenario, &full).or_else(|| starved(outcome, scenario, &full))
 }
 
-/// Long flows over the same full ports whose shares are unexplained, where hosts have too little jitter.
+/// Long flows over the same full ports with unexplained shares and too little jitter.
 fn unequal_at_a_port(
     outcome: &Outcome,
     scenario: &Scenario,
@@ -192,8 +196,8 @@ fn unequal_at_a_port(
     ))
 }
 
-/// A long flow over two or more full ports that gets almost nothing, with jitter too: each port may drop what the one before let
-/// through.
+/// A long flow over two or more full ports that gets almost no goodput, even with jitter: each port may drop
+/// the packets that the previous port let through.
 fn starved(outcome: &Outcome, scenario: &Scenario, full: &BTreeSet<(NodeId, NodeId)>) -> Option<String> {
     let window = Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration;
     let crosses = |path: &LongPath| path.ports.iter().copied().filter(|port| full.contains(port)).collect();
@@ -238,13 +242,14 @@ fn starved(outcome: &Outcome, scenario: &Scenario, full: &BTreeSet<(NodeId, Node
     })
 }
 
-/// Rate and delay of each direction of a link.
+/// Rate and delay of both directions of each link.
 fn links(graph: &Graph) -> BTreeMap<(NodeId, NodeId), (Rate, Span)> {
     let ways = |link: &Link| [(link.a, link.b), (link.b, link.a)].map(|ends| (ends, (link.rate, link.delay)));
     graph.links.iter().flat_map(ways).collect()
 }
 
-/// The fact about shares of flows with these path delays that neither equal round trips nor longer ones explain.
+/// Text on shares of flows with these path delays, if neither equal nor longer round trips explain the
+/// shares.
 fn unexplained(flows: &[(Span, &FlowRow)], window: &Range<Instant>) -> Option<String> {
     let mut shares: Vec<(Span, f64)> =
         over_equal_share(flows, window).into_iter().map(|(number, got)| (flows[number].0, got)).collect();
@@ -259,7 +264,7 @@ fn unexplained(flows: &[(Span, &FlowRow)], window: &Range<Instant>) -> Option<St
         let squares: Vec<f64> = got.iter().map(|x| x * x).collect();
         sum(got).powi(2) / (got.len() as f64 * sum(&squares))
     };
-    // Flows that all got nothing have no index, and no ratio.
+    // Flows without goodput have no index and no ratio.
     let unequal = by_delay.iter().map(jain).filter(|jain| *jain < FAIR).min_by(f64::total_cmp);
     let means: Vec<f64> = by_delay.iter().map(mean).collect();
     let pairs =
@@ -274,8 +279,9 @@ fn unexplained(flows: &[(Span, &FlowRow)], window: &Range<Instant>) -> Option<St
     }
 }
 
-/// Bytes that flows got of a link over the time of the whole link that equal shares would have given them, with the flow's number.
-/// Flows that are there for less than half of `window` still converge and only take their share.
+/// Goodput of flows relative to equal shares, with the index of each flow: bytes delivered, divided by the link
+/// time that equal shares would give the flow. Flows present for less than half of `window` are still
+/// converging: they take their share, but are not judged.
 fn over_equal_share(flows: &[(Span, &FlowRow)], window: &Range<Instant>) -> Vec<(usize, f64)> {
     let begin = |flow: &FlowRow| flow.start.max(window.start);
     let end = |flow: &FlowRow| flow.finish.unwrap_or(window.end).min(window.end);

@@ -1,5 +1,5 @@
-//! [`Scenario`]: topology, traffic, duration and measurements. It names no scheme, so every
-//! scheme can run in it. It is a [`Spec`] that was read and validated once; a value of this type can be run.
+//! [`Scenario`]: topology, traffic, duration and measurements. A scenario names no scheme, so every scheme
+//! can run in it. A [`Scenario`] is a [`Spec`] that was read and validated.
 
 mod checks;
 mod drain;
@@ -29,51 +29,51 @@ use slowest::slowest_links;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-/// Input of a run, in plain values.
+/// Input of a run, as plain values.
 #[derive(Debug)]
 pub struct Spec {
-    /// Name that users type.
+    /// Name of the scenario.
     pub name: String,
     /// One-line summary.
     pub title: String,
-    /// Arrivals stop and time-based metrics end here.
+    /// End of arrivals and of the measured time.
     pub duration: Span,
-    /// The time before, and flows started before, do not count.
+    /// Start of the measured time. Flows that start earlier do not count.
     pub warmup: Span,
-    /// After `duration` the run goes on until every finite flow is done, but no longer than this.
+    /// Longest time after `duration` for finite flows to finish.
     pub drain: Span,
     /// The network.
     pub graph: Graph,
-    /// Choice among equally short paths.
+    /// Choice among shortest paths.
     pub routing: Routing,
-    /// Switch ports, where their tier says nothing else.
+    /// Switch ports, unless their tier or port has other settings.
     pub switch: SwitchSpec,
-    /// Switch ports tier by tier.
+    /// Settings of switch ports by tier and port.
     pub tiers: Tiers,
     /// Host ports.
     pub host: HostSpec,
     /// TCP of every host.
     pub tcp: TcpSpec,
-    /// Treatment of TCP's packets in hosts.
+    /// Model of TCP's packets in hosts.
     pub conduct: Conduct,
     /// Names of traffic classes, indexed by [`ClassId`].
     pub classes: Vec<String>,
-    /// By class, the transport of flows that do not run the scheme's.
+    /// Transports of classes that do not run the scheme's transport.
     pub transports: BTreeMap<ClassId, TransportConfig>,
     /// Traffic entries in the order of the file.
     pub traffic: Vec<Box<dyn Traffic>>,
     /// Hosts between which flows run.
     pub peers: Peers,
-    /// Some flow has a deadline.
+    /// True if some flow has a deadline.
     pub deadlines: bool,
-    /// Recorded series.
+    /// Measurements.
     pub measure: Measure,
     /// Faults of links.
     pub faults: Vec<Fault>,
 }
 
-/// A validated scenario: a [`Spec`] to look at, and derived facts. Only [`Scenario::parse`] and
-/// [`Scenario::of_values`] make one, and nobody can change it.
+/// A validated scenario: a [`Spec`] with derived facts. Only [`Scenario::parse`], [`Scenario::of_values`] and
+/// [`Scenario::with_settings`] create one, and it is immutable.
 #[derive(Debug)]
 pub struct Scenario {
     spec: Spec,
@@ -95,23 +95,23 @@ impl Deref for Scenario {
 }
 
 impl Scenario {
-    /// Every value with its source.
+    /// All values with their sources.
     pub fn resolved(&self) -> &[Setting] {
         &self.resolved
     }
 
-    /// Facts that only the reader of a table can tell, for conditions of keys.
+    /// Facts for conditions of keys that only the reader of a table knows.
     pub fn facts(&self) -> &[(&'static str, bool)] {
         &self.facts
     }
 
-    /// Values derived from other keys, facts of the topology, and one line per traffic entry on its
-    /// offered load.
+    /// Notes on values derived from other keys, on the topology, and on the offered load of each traffic
+    /// entry.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Measured flows of each traffic entry.
+    /// Number of measured flows of each traffic entry.
     pub fn expected(&self) -> &[Expected] {
         &self.expected
     }
@@ -121,24 +121,26 @@ impl Scenario {
         &self.warnings
     }
 
-    /// Flows of the user's files that are not simulated or not counted, in words; they are among the warnings too.
+    /// Text on flows in the user's files that are not simulated or not counted. The warnings include this
+    /// text.
     pub fn omitted(&self) -> &[String] {
         &self.omitted
     }
 }
 
 impl Spec {
-    /// Settings of a switch port towards another node.
+    /// Settings of the switch port from `from` to `to`.
     pub fn switch_port(&self, from: NodeId, to: NodeId) -> &SwitchSpec {
         self.tiers.port(&self.graph, from, to).unwrap_or(&self.switch)
     }
 
-    /// Half the time of a full packet on a link of this rate. Jitter of this length keeps packets out of step with departures there.
+    /// Half the transmission time of a full packet on a link of this rate. Jitter of this length breaks the
+    /// phase between packets and departures from such a link.
     pub fn half_packet(&self, rate: Rate) -> Span {
         self.tcp.tx_time(rate, self.tcp.mss).divided_by(2)
     }
 
-    /// The longest jitter of each host.
+    /// Largest jitter of each host.
     pub fn jitter(&self) -> Vec<Span> {
         if let Some(given) = self.host.jitter {
             return vec![given; self.graph.hosts()];
@@ -148,7 +150,7 @@ impl Spec {
         slowest.into_iter().map(|link| link.map_or(Span::ZERO, of_link)).collect()
     }
 
-    /// The values of `host.jitter = "half-packet"`, with the links that decide them.
+    /// Note on the values of `host.jitter = "half-packet"`, with the links that determine them.
     fn jitter_note(&self) -> Option<String> {
         const SHOWN: usize = 3;
         let slowest =

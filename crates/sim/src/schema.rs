@@ -1,4 +1,4 @@
-//! The JSON Schema of a scenario file, from the declarations that read it.
+//! JSON Schema of a scenario file, from the declarations that read the file.
 
 use crate::config::{ConfigError, Document, Entry, Kinds, ParamInfo, Shape, of_user};
 use crate::routing::routings;
@@ -25,8 +25,8 @@ const TRAFFIC: Kinds = Kinds {
     example: "{ kind = \"long-lived\", flows = 2 }",
 };
 
-/// Every table of a scenario, by the name of the table, or by the table whose kind it is. Top-level keys have an empty
-/// name.
+/// All tables of a scenario, each with the name of its table or, for a kind, of the table with this kind.
+/// Top-level keys have an empty name.
 pub fn declared() -> Vec<(&'static str, Entry)> {
     let of_kind = |kinds: Kinds| {
         let full = move |mut entry: Entry| {
@@ -41,7 +41,8 @@ pub fn declared() -> Vec<(&'static str, Entry)> {
     plain.chain(kinds.into_iter().flat_map(of_kind)).collect()
 }
 
-/// Errors of the values of a table, each checked alone. `name` is a table, or a kind of `table`; errors call it `path`.
+/// Errors in the values of a table, each key checked alone. `name` is a table or a kind of `table`, and
+/// errors use the path `path`.
 pub fn check(table: &str, name: &str, path: &str, values: &Table) -> Vec<ConfigError> {
     let found = declared().into_iter().find(|(of, entry)| *of == table && entry.name == name);
     let others: Vec<&str> = match table {
@@ -49,7 +50,7 @@ pub fn check(table: &str, name: &str, path: &str, values: &Table) -> Vec<ConfigE
             let plain = tables().into_iter().map(|entry| entry.name).filter(|name| !name.is_empty());
             ["topology", "routing", "traffic", "parameters"].into_iter().chain(plain).collect()
         }
-        // Tiers and ports, which only the topology knows.
+        // Tables of tiers and ports. Only the topology knows their names.
         "switch" => {
             values.iter().filter(|(_, value)| value.is_table()).map(|(key, _)| key.as_str()).collect()
         }
@@ -58,7 +59,7 @@ pub fn check(table: &str, name: &str, path: &str, values: &Table) -> Vec<ConfigE
     found.map_or(Vec::new(), |(_, entry)| shortflow_spec::check(path, &entry.parameters, &others, values))
 }
 
-/// Errors of a scenario's values, each checked alone, after the `first` error of reading.
+/// Errors in a scenario's values, each key checked alone, after the error `first` of reading the scenario.
 pub fn all_wrong(first: ConfigError, values: &Table, settings: &[(String, String)]) -> Vec<ConfigError> {
     let plain = tables();
     let plain_keys: Vec<&str> = plain[0].parameters.iter().map(|key| key.name).collect();
@@ -66,7 +67,7 @@ pub fn all_wrong(first: ConfigError, values: &Table, settings: &[(String, String
     let document = loop {
         match Document::new(used.clone(), of_user(settings), &plain_keys, &|_| Err(String::new())) {
             Ok(document) => break document,
-            // A wrong parameter hides no other error.
+            // Remove a wrong parameter, so that it does not hide other errors.
             Err(error) if remove_parameter(&mut used, &error) => {
                 found.extend(Some(error).filter(|error| error.key() != found[0].key()));
             }
@@ -96,15 +97,15 @@ pub fn all_wrong(first: ConfigError, values: &Table, settings: &[(String, String
     found
 }
 
-/// Takes the parameter that the error is about out of the values, if it is about one.
+/// Removes the parameter that an error names. Returns false if the error names no parameter.
 fn remove_parameter(values: &mut Table, error: &ConfigError) -> bool {
     let name = error.key().and_then(|key| key.strip_prefix("parameters."));
     let parameters = values.get_mut("parameters").and_then(Value::as_table_mut);
     name.zip(parameters).is_some_and(|(name, parameters)| parameters.remove(name).is_some())
 }
 
-/// The JSON Schema (draft 2020-12) of a scenario. It covers each key alone; reading the scenario checks values
-/// against each other. `$defs` has the parameters of every scheme too.
+/// The JSON Schema (draft 2020-12) of a scenario. It checks each key alone; only reading a scenario checks
+/// values against each other. `$defs` also has the parameters of all schemes.
 pub fn schema() -> Json {
     let (mut keys, mut required) = (Map::new(), vec!["topology", "traffic"]);
     for entry in tables() {
@@ -154,7 +155,8 @@ fn described(entry: &Entry) -> Json {
     schema
 }
 
-/// A table of a tier: the table of all switches has its defaults, and it has one more for ports upwards.
+/// Schema of `[switch]`. The table of a tier takes its defaults from `[switch]`, and has a further table `up`
+/// for ports that lead away from the hosts.
 fn switch(entry: &Entry) -> Json {
     let table_of = |keys: Map<String, Json>| json!({ "type": "object", "properties": keys, "additionalProperties": false });
     let mut keys = properties(&entry.parameters);
@@ -164,7 +166,7 @@ fn switch(entry: &Entry) -> Json {
     schema
 }
 
-/// The parameters of a scheme, as `--set` names them.
+/// Schema of the parameters of a scheme, with the names for `--set`.
 fn scheme(name: &str) -> Json {
     let parameters = scheme::parameters(name).unwrap_or_default();
     let all = parameters.iter().map(|(key, info)| (key.clone(), property(info)));

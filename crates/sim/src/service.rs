@@ -1,4 +1,4 @@
-//! [`ServiceModel`]: service of the flows of a scenario.
+//! [`ServiceModel`]: how the flows of a scenario are served.
 
 use crate::config::{ConfigError, Given, of_user};
 use crate::ideal::{self, Policy, policies};
@@ -9,22 +9,23 @@ use crate::scheme::{self, Scheme, schemes};
 use crate::simulation::{self, Cores, Observer, RunError};
 use shortflow_spec::Idle;
 
-/// Service of the flows: packets under a scheme, or an ideal scheduler.
+/// Service of flows: by packets under a scheme, or by an ideal scheduler.
 #[derive(Debug, Clone)]
 pub enum ServiceModel {
-    /// TCP over queues.
+    /// Packets under a scheme.
     Packets(Box<Scheme>),
-    /// A fluid, which has no parameters.
+    /// A fluid under an ideal scheduler, which has no parameters.
     Ideal(Policy),
 }
 
 impl ServiceModel {
-    /// The scheme or ideal scheduler called `name`, with `settings` such as `("transport.g", "0.09")`.
+    /// The scheme or ideal scheduler with this name, with `settings` such as `("transport.g", "0.09")`.
     pub fn named(name: &str, settings: &[(String, String)]) -> Result<ServiceModel, ConfigError> {
         ServiceModel::given(name, &of_user(settings).collect::<Vec<_>>())
     }
 
-    /// [`ServiceModel::named`] with settings of several sources; later ones win.
+    /// Returns [`ServiceModel::named`] with settings of several sources. Later settings override earlier
+    /// ones.
     pub fn given(name: &str, settings: &[Given]) -> Result<ServiceModel, ConfigError> {
         match (Policy::named(name), settings.first()) {
             (Some(policy), None) => Ok(ServiceModel::Ideal(policy)),
@@ -44,7 +45,7 @@ impl ServiceModel {
         }
     }
 
-    /// Name that users type, or the label of a scheme with settings.
+    /// Name of the scheme or ideal scheduler, or the label of a scheme with settings.
     pub fn name(&self) -> &str {
         match self {
             ServiceModel::Packets(scheme) => &scheme.name,
@@ -60,8 +61,8 @@ impl ServiceModel {
         }
     }
 
-    /// Keys that the user set and that cannot act in `scenario`, the scenario as it is under this scheme. Values in the file of
-    /// a `shipped` scenario are not the user's.
+    /// Keys that the user set but that have no effect in `scenario`, which must be the scenario as read under
+    /// this scheme. Values in the file of a `shipped` scenario are not the user's.
     pub fn idle(&self, scenario: &Scenario, shipped: bool) -> Vec<Idle> {
         match self {
             ServiceModel::Packets(scheme) => idle::under_packets(scenario, scheme, shipped),
@@ -69,10 +70,10 @@ impl ServiceModel {
         }
     }
 
-    /// Serves the flows of `scenario` with the random draws of `seed`.
+    /// Serves the flows of `scenario` with random draws from `seed`.
     ///
     /// # Errors
-    /// As [`simulation::run`] and [`ideal::run`].
+    /// Returns the errors of [`simulation::run`] and [`ideal::run`].
     pub fn run(
         &self,
         scenario: &Scenario,
@@ -82,7 +83,7 @@ impl ServiceModel {
         self.run_on(1, scenario, seed, observer).map(|(outcome, _)| outcome)
     }
 
-    /// Recommended number of cores for a run, up to `most`; packets may be `watched`.
+    /// Recommended number of cores for a run, up to `most`. `watched` is true if packets are watched.
     pub fn cores(&self, scenario: &Scenario, most: usize, watched: bool) -> Cores {
         match self {
             ServiceModel::Packets(scheme) => simulation::cores(scenario, scheme, most, watched),
@@ -92,10 +93,11 @@ impl ServiceModel {
         }
     }
 
-    /// [`ServiceModel::run`] on up to `cores` cores, with equal outcome. Returns the number of cores used.
+    /// Runs like [`ServiceModel::run`] on up to `cores` cores, with the same outcome. Returns the number of
+    /// cores used.
     ///
     /// # Errors
-    /// As [`ServiceModel::run`].
+    /// Returns the errors of [`ServiceModel::run`].
     pub fn run_on(
         &self,
         cores: usize,

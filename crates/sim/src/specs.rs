@@ -1,4 +1,5 @@
-//! Settings of switch ports, host ports, TCP and measurements: plain values, each the table of a scenario.
+//! Settings of switch ports, host ports, TCP and measurements as plain values, one type per table of a
+//! scenario.
 
 use crate::config::{
     ANY_SIZE, ANY_TIME, Flag, Format, KeywordOr, OCCUPANCY, POSITIVE_TIME, Positive, Shape, Unit, keys,
@@ -8,7 +9,7 @@ use shortflow_spec::words;
 use shortflow_units::{Bytes, NodeId, Occupancy, Rate, Span};
 
 keys! {
-    /// Switch ports.
+    /// Settings of switch ports.
     #[derive(Copy)]
     pub struct SwitchSpec {
         /// capacity of a port
@@ -37,17 +38,17 @@ keys! {
 }
 
 impl SwitchSpec {
-    /// The minimum threshold of RED and, if the ports have their own, the maximum and the probability there.
+    /// Minimum threshold of RED and, if the port has its own, maximum threshold and mark probability.
     pub fn curve(&self) -> (Occupancy, Option<Occupancy>, Option<f64>) {
         (self.mark_above, self.mark_all_above, self.mark_probability)
     }
 }
 
-/// Most segments that a small queue may have.
+/// Largest limit of a small queue, in segments.
 pub const SMALL_QUEUE: u32 = 4;
 
 keys! {
-    /// Host ports.
+    /// Settings of host ports.
     #[derive(Copy)]
     pub struct HostSpec {
         /// what small_queue and tcp.growth are unless given: linux: 2 and unless-held, as hosts are; fifo: 0 and always,
@@ -77,7 +78,7 @@ keys! {
 }
 
 keys! {
-    /// TCP of every host.
+    /// Settings of TCP on all hosts.
     #[derive(Copy)]
     pub struct TcpSpec {
         /// payload of a full segment
@@ -132,23 +133,23 @@ keys! {
 }
 
 impl TcpSpec {
-    /// The size in buffers of a packet with this payload.
+    /// Size in buffers of a packet with this payload.
     #[inline]
     pub fn frame(&self, payload: Bytes) -> Bytes {
         self.wire.frame(payload.plus(self.header))
     }
 
-    /// The size in buffers of a full segment.
+    /// Size in buffers of a full segment.
     pub fn full_frame(&self) -> Bytes {
         self.frame(self.mss)
     }
 
-    /// Bytes that a link could send in the time that it takes for a packet with this payload.
+    /// Bytes that a link could send in the transmission time of a packet with this payload.
     pub fn link_bytes(&self, payload: Bytes) -> Bytes {
         self.frame(payload) + self.wire.gap()
     }
 
-    /// Time that a packet with this payload takes on a link.
+    /// Transmission time of a packet with this payload.
     pub fn tx_time(&self, rate: Rate, payload: Bytes) -> Span {
         rate.tx_time(self.link_bytes(payload))
     }
@@ -157,24 +158,24 @@ impl TcpSpec {
 words! {
     /// Model of hosts.
     pub enum HostModel {
-        /// As with Linux: a connection has a small queue in the card.
+        /// As in Linux: a connection has a small queue in the card.
         Linux = "linux",
         /// A sender may fill the card.
         Fifo = "fifo",
     }
 }
 
-/// Treatment of TCP's packets in hosts.
+/// Model of TCP's packets in hosts.
 #[derive(Debug, Clone, Copy)]
 pub struct Conduct {
-    /// Segments of a connection that its card holds at most; 0 for any number.
+    /// Largest number of segments of a connection in the card; 0 means no limit.
     pub small_queue: u32,
     /// Growth of unused windows.
     pub growth: Growth,
 }
 
 impl Conduct {
-    /// The conduct of these tables, with `host.model` as default.
+    /// The model of these tables, with defaults from `host.model`.
     pub fn of(host: &HostSpec, tcp: &TcpSpec) -> Conduct {
         let (small_queue, growth) = match host.model {
             HostModel::Linux => (2, Growth::UnlessHeld),
@@ -185,13 +186,13 @@ impl Conduct {
 }
 
 words! {
-    /// Growth of unused windows.
+    /// Rule for the growth of unused windows.
     pub enum Growth {
-        /// Always.
+        /// Unused windows grow.
         Always = "always",
-        /// But for those that the card of the host keeps from being used.
+        /// Unused windows grow, unless the host's card keeps the sender from using them.
         UnlessHeld = "unless-held",
-        /// Never.
+        /// Unused windows do not grow.
         CwndLimited = "cwnd-limited",
     }
 }
@@ -199,27 +200,28 @@ words! {
 words! {
     /// ACKs with ECN-Echo that may open the window.
     pub enum MarkedGrowth {
-        /// None.
+        /// No ACK with ECN-Echo.
         No = "no",
-        /// All but those that shrink it.
+        /// All ACKs except those that reduce the window.
         Yes = "yes",
-        /// All but the first of each run of them, as ns-2 with old_ecn_: even those that shrink it, the first apart.
+        /// All ACKs except the first with ECN-Echo after one without, as in ns-2 with old_ecn_. A later ACK may
+        /// open the window even if it also reduces the window.
         AfterFirst = "ns-2",
     }
 }
 
-/// Recorded series.
+/// Measurements of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measure {
-    /// Ports whose queue is followed, as (sending node, receiving node).
+    /// Ports whose queue is recorded, as (sending node, receiving node).
     pub ports: Vec<(NodeId, NodeId)>,
-    /// Sampling interval; `None` = no samples.
+    /// Sampling interval; `None` for no samples.
     pub sample_every: Option<Span>,
-    /// Flows that start in the drain leave rows.
+    /// True if flows that start in the drain have rows.
     pub drain_flows: bool,
 }
 
-/// A number of segments such as `"1256pkt"`, or `"unlimited"`, which reads as infinity.
+/// A number of segments such as `"1256pkt"`, or `"unlimited"`, which is read as infinity.
 struct SegmentWindow;
 
 impl Format for SegmentWindow {

@@ -1,7 +1,8 @@
-//! [`Wire`]: the framing of packets on links (IEEE 802.3).
+//! [`Wire`]: framing of packets on links (IEEE 802.3).
 //!
-//! Header and frame check sequence are part of a frame in every buffer. Preamble and gap take time on a link alone. Both
-//! precede the frame here, so a frame reaches an idle link's end 12 byte times later than on real Ethernet.
+//! Header and frame check sequence count in every buffer. Preamble and interpacket gap take time on links
+//! only. Here both precede the frame, so a frame reaches the end of an idle link 12 byte times later than on
+//! real Ethernet.
 
 use shortflow_spec::words;
 use shortflow_units::Bytes;
@@ -9,22 +10,22 @@ use shortflow_units::Bytes;
 words! {
     /// Framing of packets on links.
     pub enum Wire {
-        /// Nothing beside `tcp.header`.
+        /// No framing beyond `tcp.header`.
         None = "none",
-        /// Ethernet.
+        /// Ethernet framing.
         Ethernet = "ethernet",
     }
 }
 
-/// Ethernet header and frame check sequence.
+/// Ethernet header and frame check sequence, in bytes.
 const HEADER_AND_CHECK: Bytes = Bytes::new(14 + 4);
-/// Shorter frames are padded.
+/// Shortest frame. Shorter frames are padded.
 const SHORTEST_FRAME: Bytes = Bytes::new(64);
-/// Preamble with start delimiter, and interpacket gap.
+/// Preamble with start delimiter, and interpacket gap, in byte times.
 const PREAMBLE_AND_GAP: Bytes = Bytes::new(8 + 12);
 
 impl Wire {
-    /// The size in buffers of an IP packet of this size.
+    /// Size in buffers of an IP packet of `packet` bytes.
     #[inline]
     pub fn frame(self, packet: Bytes) -> Bytes {
         match self {
@@ -33,7 +34,7 @@ impl Wire {
         }
     }
 
-    /// Bytes that a link could send in the time that it takes between two frames.
+    /// Gap between two frames on a link, in byte times.
     pub fn gap(self) -> Bytes {
         match self {
             Wire::None => Bytes::ZERO,
