@@ -1,4 +1,4 @@
-"""Errors about metrics that do not exist, or that runs lack, with the reason."""
+"""Errors about unknown metrics, and about metrics that the runs do not have, with the reason."""
 
 import math
 from collections.abc import Iterable
@@ -24,9 +24,9 @@ from shortflow.records import Meta
 
 
 def check_name(name: str, classes: Iterable[str], without_ideal: str = "", bins: Bins = USUAL_BINS) -> None:
-    """Refuses a metric that no run with these flow classes has. The error suggests the nearest name.
+    """Raises `ConfigError` if no run with these flow classes can have the metric. The error suggests the nearest name.
 
-    `without_ideal` gives the reason if no ideal scheduler runs.
+    `without_ideal` is the reason why no ideal scheduler runs; empty if one runs.
     """
     if name not in (known := possible(classes, bins)):
         hint = did_you_mean(name, known) or "; see `shortflow list metrics`"
@@ -36,7 +36,7 @@ def check_name(name: str, classes: Iterable[str], without_ideal: str = "", bins:
 
 
 def missing(name: str, present: Iterable[Metric], metas: Iterable[Meta], bins: Bins = USUAL_BINS) -> ConfigError:
-    """Error with the reason why runs with the metrics `present` and these metadata lack this one."""
+    """Error that says why the runs, with the metrics `present` and these metadata, do not have the metric `name`."""
     metrics = list(present)
     wanted = possible((metric.flow_class for metric in metrics if metric.flow_class), bins).get(name)
     if wanted is None:
@@ -60,7 +60,10 @@ def missing(name: str, present: Iterable[Metric], metas: Iterable[Meta], bins: B
 
 
 def _unrecorded(wanted: Metric, window_s: float | None) -> ConfigError:
-    """Error with what shares need; `window_s` is the shortest window of convergence, None without backlogged flows."""
+    """Error with the sampling interval that a fairness metric needs.
+
+    `window_s` is the runs' shortest window of convergence in seconds; None if no run has backlogged flows.
+    """
     flows = f"{wanted.name}: needs two or more backlogged flows of class {wanted.flow_class}"
     if window_s is None:
         return ConfigError(f"{flows}, and no run here has one")

@@ -1,9 +1,11 @@
 """Metrics, each declared once: name, label, unit, meaning and computation.
 
-A metric is a statistic of a subject: a class of flows, a bin of their sizes, all flows of a range of sizes, a kind of
-tasks, the measured ports, or the network. Goodput, waits and queues are those of the measured time, regardless of a
-flow's start. Retransmissions and timeouts are those of the flows whose completion times count, until they finish, and
-of endless flows in the measured time. Metrics that a run lacks are absent.
+A metric is a statistic of a subject. Subjects are a class of flows, a size bin of a class, all flows of a range of
+sizes, a kind of tasks, the measured ports, and the network.
+
+Goodput, waits and queues are of the measured time, regardless of when a flow started. Retransmissions and timeouts are
+those of flows whose completion times count, until they finish, and of backlogged flows in the measured time. Metrics
+without a value in a run are absent.
 """
 
 import functools
@@ -36,7 +38,7 @@ from shortflow.records import Meta
 S = TypeVar("S")
 
 TASKS = {"query": "queries", "job": "jobs", "shuffle": "shuffles", "request": "requests", "collective": "collectives"}
-"""Kinds of tasks with their plurals."""
+"""Plural of each kind of task."""
 
 PERCENTILES = (1, 5, 50, 95, 99, 100)
 FEW_PERCENTILES = (50, 99, 100)
@@ -47,7 +49,7 @@ QUEUE_PERCENTILES = (50, 95, 99)
 
 @dataclass(frozen=True, eq=False)
 class Statistic:
-    """Common definition of all metrics with one name pattern, such as `afct_<class>_s`."""
+    """Definition shared by all metrics with one name pattern, such as `afct_<class>_s`."""
 
     pattern: str
     label: str
@@ -57,15 +59,15 @@ class Statistic:
     about: str
     """Description in one line."""
     function: Callable[[Any], float | None]
-    """Computes the value for a subject; None if undefined."""
+    """Computes the value for a subject; returns None if the value is undefined."""
     support: Support
-    """Possible values."""
+    """Range of possible values."""
     more_is_better: bool = False
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A statistic and its flows or tasks."""
+    """A statistic of one subject: a class of flows, sizes, a kind of task, or none of them for the whole run."""
 
     statistic: Statistic
     flow_class: str | None = None
@@ -86,7 +88,7 @@ class Metric:
 
     @property
     def sizes(self) -> str:
-        """Sizes of its bin or range, in words; empty without one."""
+        """The metric's range of sizes as text, such as `10–100 KB`; empty without one."""
         return self.size_bin.label if self.size_bin else ""
 
     @property
@@ -96,7 +98,7 @@ class Metric:
 
     @property
     def support(self) -> Support:
-        """Possible values."""
+        """Range of possible values."""
         return self.statistic.support
 
     @property
@@ -111,7 +113,7 @@ class MetricValue(NamedTuple):
     metric: Metric
     value: float
     lower_bound: bool = False
-    """True if the true value may be larger: flows were unfinished or not yet fair at the end."""
+    """True if the true value may be larger: flows were unfinished, or shares not yet fair, at the end of the run."""
 
 
 class Scope(Generic[S]):
@@ -124,9 +126,9 @@ class Scope(Generic[S]):
     def has(
         self, pattern: str, label: str, unit: str, about: str, support: Support | None = None, *, more: bool = False
     ) -> Callable[[Callable[[S], float | None]], Statistic]:
-        """Decorator that declares a statistic computed by a function. The unit implies the support, unless given.
+        """Decorator that declares the statistic that a function computes.
 
-        Larger values are better for rates, and with `more`.
+        The unit implies the support unless `support` is given. Larger values are better for rates, and if `more`.
         """
         of_unit = {"share": Support.SHARE, "s": Support.POSITIVE, "x": Support.SLOWDOWN}
         found = support or of_unit.get(unit, Support.NONNEGATIVE)
@@ -143,7 +145,7 @@ OF_SIZE = Scope[FlowGroup]()
 """Flows of all classes in a range of sizes."""
 OF_CLASS = Scope[FlowGroup]()
 OF_BOTH = Scope[tuple[float, float]]()
-"""A number of a run, and its value under ideal SRPT."""
+"""Pairs of a number: of a run, and of the run under ideal SRPT."""
 OF_TASKS = Scope[Tasks]()
 OF_PORTS = Scope[RunData]()
 OF_NETWORK = Scope[RunData]()
@@ -159,7 +161,7 @@ class Family(NamedTuple):
     mean: Statistic
     percentiles: Mapping[Any, Statistic]
     times: "Family | None" = None
-    """Completion times of the same flows, for slowdowns."""
+    """For slowdowns: the completion times of the same flows."""
 
 
 FAMILIES: list[Family] = []
@@ -175,7 +177,10 @@ def _family(
     of: Callable[[S], Times],
     times: Family | None = None,
 ) -> Family:
-    """Declares a mean and percentiles of times or, with their `times`, slowdowns; `{}` is the percentile."""
+    """Declares the mean and the percentiles of a distribution of times, or of slowdowns if `times` is given.
+
+    `{}` in the second name stands for the percentile.
+    """
     unit = "x" if times else "s"
     average, found = scope.has(names[0], labels[0], unit, f"{about}: mean")(lambda some: of(some).mean), {}
     for percent in percents:
@@ -285,7 +290,7 @@ _TIMES = _family(
     lambda flows: flows.times,
 )
 MEAN_FCT, FCT = _TIMES.mean, _TIMES.percentiles
-"""Mean of completion times, and their percentiles by number."""
+"""Mean completion time, and percentiles of completion times by percentage."""
 _family(
     OF_CLASS,
     FLOWS_DONE,
@@ -392,7 +397,7 @@ TASK_TIMES = {
     )(functools.partial(_percentile, lambda tasks: tasks.times, percent))
     for percent in TASK_PERCENTILES
 }
-"""Percentiles of the task time."""
+"""Percentiles of the task time by percentage."""
 FAMILIES.append(Family(TASK_COUNT, TASK_TIME, TASK_TIMES))
 OF_TASKS.has("<task>_miss", "{tasks} too late", "share", "share of deadlines missed")(lambda tasks: tasks.miss)
 OF_TASKS.has(
@@ -488,7 +493,7 @@ OF_COUNTED_FLOWS = {
     *(each for family in FAMILIES if family.number is not TASK_COUNT for each in (family.number, family.mean)),
     *(each for family in FAMILIES if family.number is not TASK_COUNT for each in family.percentiles.values()),
 }
-"""Statistics of every class or size of which a run counts a finite flow."""
+"""Statistics that a class or size bin has if a run counts at least one of its finite flows."""
 
 STATISTICS = {
     statistic.pattern: statistic
@@ -499,7 +504,7 @@ STATISTICS = {
 
 
 def measure(tables: Mapping[str, Table], meta: Meta, bins: Bins = USUAL_BINS) -> list[MetricValue]:
-    """All metrics of a run with these tables."""
+    """All metrics that a run with these tables and metadata has."""
     run = RunData(tables, meta, bins)
     with collection_paused():
         found = [
@@ -512,9 +517,10 @@ def measure(tables: Mapping[str, Table], meta: Meta, bins: Bins = USUAL_BINS) ->
 
 
 def telling(rows: Iterable[MetricValue], bins: Bins = USUAL_BINS) -> dict[str, Metric]:
-    """Informative metrics by name: size bins only if they have flows and the class has flows in several bins.
+    """The informative metrics among `rows`, by name.
 
-    Likewise for all flows. Short and long flows of all classes are always included.
+    Metrics of a size bin are informative if the bin has flows and its class has flows in several bins. The same holds
+    for bins of flows of all classes, except that those of short and of long flows are always included.
     """
     found = {row.metric.name: row.metric for row in rows}
     means = (BIN_MEAN_FCT, SIZE_MEAN_FCT)
@@ -530,7 +536,7 @@ def telling(rows: Iterable[MetricValue], bins: Bins = USUAL_BINS) -> dict[str, M
 
 
 def _subject(run: RunData, metric: Metric) -> FlowGroup | Tasks | RunData | None:
-    """Subject of a metric in a run, if present."""
+    """Subject of a metric in a run; None if the run has no such subject."""
     if metric.statistic is DISTANCE:
         return None
     if metric.flow_class is None:
@@ -540,9 +546,9 @@ def _subject(run: RunData, metric: Metric) -> FlowGroup | Tasks | RunData | None
 
 
 def distance_rows(rows: Iterable[MetricValue], best: Iterable[MetricValue]) -> list[MetricValue]:
-    """Mean FCT of each class over ideal SRPT's.
+    """Distance of each class: its mean FCT divided by its mean FCT under ideal SRPT, whose metrics are `best`.
 
-    Omitted if the ideal run left flows unfinished.
+    A class of which the ideal run left flows unfinished has no distance.
     """
     means = {row.metric: row.value for row in best if row.value and not row.lower_bound}
     return [
@@ -554,7 +560,7 @@ def distance_rows(rows: Iterable[MetricValue], best: Iterable[MetricValue]) -> l
 
 
 def possible(classes: Iterable[str], bins: Bins = USUAL_BINS) -> Mapping[str, Metric]:
-    """Every metric that a run with these flow classes may have, by name."""
+    """All metrics that a run with these flow classes may have, by name."""
     return _possible(tuple(dict.fromkeys(classes)), bins)
 
 
@@ -571,13 +577,13 @@ def _possible(names: Sequence[str], bins: Bins) -> Mapping[str, Metric]:
 def named(
     values: Mapping[str, float], lower_bounds: Collection[str], classes: Iterable[str], bins: Bins = USUAL_BINS
 ) -> list[MetricValue]:
-    """Rows of metrics stored by name. Raises `KeyError` for other names."""
+    """Metric values of a run, from values stored by name. Raises `KeyError` for a name that is no metric."""
     known = possible(classes, bins)
     return [MetricValue(known[name], value, name in lower_bounds) for name, value in values.items()]
 
 
 @functools.cache
 def measuring_id() -> str:
-    """Hash of the measuring code. Metrics of another hash are out of date."""
+    """Hash of the sources of this package. Metrics that were stored under another hash are out of date."""
     sources = sorted(Path(__file__).parent.glob("*.py"))
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]

@@ -1,7 +1,7 @@
-"""Pauses the garbage collector where many objects are made and none in a cycle is left behind.
+"""Pauses the garbage collector while code makes many objects and leaves no reference cycles behind.
 
-A collection looks at every object of the process, and thousands of new objects start one. In a long sweep, whose
-results are in memory, collections took most of the time of measuring a run.
+Thousands of new objects start a collection, which visits every object of the process. In a long sweep, whose results
+stay in memory, collections would take most of the time of measuring a run.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ _pauses: list[None] = []
 
 @contextlib.contextmanager
 def collection_paused() -> Iterator[None]:
-    """No collections meanwhile, in any thread. One that was off before stays off."""
+    """Stops collections in all threads until the block ends. If the collector was off before, it stays off."""
     with _lock:
         was_on = gc.isenabled() or bool(_pauses)
         if was_on:

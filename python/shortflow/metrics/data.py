@@ -1,8 +1,8 @@
 """Input of metrics: a run's flows by class and size, its tasks, samples and ports.
 
-Completion times count flows that started after the warm-up. An unfinished flow is censored: it counts with its age at
-the end of the run, and values that its true time could raise are lower bounds. All code here is plain Python, because
-numeric libraries load slowly.
+Completion times are those of flows that started after the warm-up. An unfinished flow is censored: it counts with its
+age at the end of the run, and a value that the flow's true time could raise is a lower bound. The code uses no numeric
+library, because such libraries load slowly.
 """
 
 import functools
@@ -22,48 +22,50 @@ from shortflow.records import Meta
 _UNITS = ((10**9, "GB"), (10**6, "MB"), (10**3, "KB"), (1, "B"))
 
 FAIR_ENOUGH = 0.95
-"""Least Jain index of a fair share."""
+"""Minimum Jain index of a fair window."""
 FAIR_WINDOWS = 10
 """Consecutive fair windows needed for convergence."""
 SHARE_WINDOWS = 100
-"""Windows of convergence in one of the mean Jain index: a thousand round trips.
+"""Length of a window of the mean Jain index, in windows of convergence: about 1000 round trips.
 
-A sawtooth that halves a window of W segments takes W / 2 of them (Mathis et al. 1997), so that ten sawteeth of 200
-segments, a usual buffer, are averaged.
+A sawtooth that halves a congestion window of W segments takes W / 2 round trips (Mathis et al. 1997). The window
+therefore averages ten sawteeth of 200 segments, a usual buffer.
 """
 _ROUNDING = 1e-9
-"""Largest relative error of a time."""
+"""Largest relative rounding error of a time."""
 BLOCK_ROWS = 1 << 14
-"""Most rows of a table that are in memory at a time as Python's values, or as a data frame."""
+"""Maximum number of rows of a table that are in memory as Python values or as a data frame at a time."""
 BURST_GAP_S = 1e-3
+"""Maximum time between the starts of consecutive flows of a burst, in seconds."""
 BURST_FLOWS = 10
+"""Minimum number of flows in a burst."""
 
 
 class Table(Protocol):
-    """A table of a run: the core's own, or a polars data frame."""
+    """A table of a run: a table of the core, or a Polars data frame."""
 
     @property
     def height(self) -> int:
         """Number of rows."""
 
     def slice(self, offset: int, length: int, /) -> "Table":
-        """Rows from a number on, at most so many."""
+        """At most `length` rows, from row `offset` on."""
 
     def get_column(self, name: str, /) -> Iterable[Any]:
         """Values of a column, one per row."""
 
 
 class LowerBound(float):
-    """A number below the true value: flows were unfinished or not yet fair at the end."""
+    """A lower bound of the true value: flows were unfinished, or shares not yet fair, at the end of the run."""
 
 
 def bound_if(is_bound: bool, value: float) -> float:
-    """The number, marked if it is a lower bound."""
+    """The number, as a `LowerBound` if `is_bound`."""
     return LowerBound(value) if is_bound else value
 
 
 def total(values: Iterable[float]) -> float:
-    """Sum without rounding errors that depend on order; NaN if it overflows or is undefined."""
+    """Correctly rounded sum, which does not depend on the order of the values. NaN if it overflows or is undefined."""
     try:
         return math.fsum(values)
     except (OverflowError, ValueError):
@@ -76,20 +78,20 @@ def mean(values: Sequence[float]) -> float | None:
 
 
 class Sizes(NamedTuple):
-    """Flow sizes above `low` up to `high` bytes, or all above `low`."""
+    """Flow sizes above `low` and up to `high` bytes. Without `high`, all sizes above `low`."""
 
     low: int
     high: int | None
 
     @property
     def name(self) -> str:
-        """Name in metrics: `upto_10kb`, `100kb` for a bin that ends there, `over_1mb`."""
+        """Name in metrics, such as `upto_10kb`, `100kb` (a bin with this upper end) or `over_1mb`."""
         at = _size(self.low if self.high is None else self.high).replace(" ", "").lower()
         return f"over_{at}" if self.high is None else at if self.low else f"upto_{at}"
 
     @property
     def label(self) -> str:
-        """Sizes in words, such as `10–100 KB`."""
+        """Range as text, such as `10–100 KB`."""
         if self.high is None or not self.low:
             return f"> {_size(self.low)}" if self.high is None else f"≤ {_size(self.high)}"
         low, high = _size(self.low), _size(self.high)
@@ -97,7 +99,7 @@ class Sizes(NamedTuple):
 
 
 def _size(count: int) -> str:
-    """Bytes in the largest unit that divides them."""
+    """A number of bytes in the largest unit of which it is a multiple, such as `10 KB`."""
     return next(f"{count // size} {unit}" for size, unit in _UNITS if count % size == 0)
 
 
@@ -109,7 +111,10 @@ class Bins:
 
     @classmethod
     def parse(cls, given: "Bins | str | Sequence[str | int]") -> "Bins":
-        """Upper ends as text, such as `10KB,100KB,1MB`, or one by one. Numbers are bytes."""
+        """Bins with the upper ends `given`: a text such as `10KB,100KB,1MB`, or a sequence. Plain numbers are bytes.
+
+        Raises `ConfigError` if the ends are no ascending sizes.
+        """
         if isinstance(given, Bins):
             return given
         texts = given.split(",") if isinstance(given, str) else [str(each) for each in given]
@@ -123,22 +128,22 @@ class Bins:
 
     @property
     def every(self) -> list[Sizes]:
-        """The bins."""
+        """All bins in ascending order; the last one has no upper end."""
         return [Sizes(low, high) for low, high in zip((0, *self.ends), (*self.ends, None), strict=True)]
 
     @property
     def short(self) -> Sizes:
-        """Sizes of short flows."""
+        """Sizes of short flows: up to the last end but one."""
         return Sizes(0, self.ends[-2:][0])
 
     @property
     def long(self) -> Sizes:
-        """Sizes of long flows: the last bin."""
+        """Sizes of long flows: above the last end."""
         return Sizes(self.ends[-1], None)
 
     @property
     def ranges(self) -> list[Sizes]:
-        """The bins and short flows."""
+        """All bins, and the range of short flows."""
         return list(dict.fromkeys([*self.every, self.short]))
 
 
@@ -146,7 +151,7 @@ USUAL_BINS = Bins()
 
 
 class Flow(NamedTuple):
-    """Columns of the flow table that metrics use (`class` is `flow_class`)."""
+    """A row of the flow table, with the columns that metrics use. Column `class` is `flow_class` here."""
 
     id: int
     destination: str
@@ -171,7 +176,7 @@ class Flow(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Columns of the task table that metrics use: queries, jobs, shuffles, requests."""
+    """A row of the task table, with the columns that metrics use. A task is a query, job, shuffle or request."""
 
     kind: str
     start_s: float
@@ -183,7 +188,7 @@ class Task(NamedTuple):
 
 
 class Times:
-    """Times or slowdowns. Censored values are lower bounds."""
+    """Times in seconds, or slowdowns. Censored values are lower bounds."""
 
     def __init__(self, values: Sequence[float], censored: Sequence[bool]) -> None:
         """Stores one value and one flag per flow or task."""
@@ -200,7 +205,10 @@ class Times:
         return None if found is None else bound_if(any(self.censored), found)
 
     def percentile(self, percent: float) -> float | None:
-        """Nearest-rank percentile; exact if longer censored times would not change it."""
+        """Nearest-rank percentile; None without values.
+
+        The result is a `LowerBound` if larger true values of the censored ones could change it.
+        """
         if not self.values:
             return None
         ordered, longest = self._ordered
@@ -209,7 +217,7 @@ class Times:
 
     @functools.cached_property
     def _ordered(self) -> tuple[list[float], list[float]]:
-        """Values in ascending order, as given and with censored values at ∞."""
+        """Values in ascending order: as given, and with each censored value replaced by ∞."""
         ordered = sorted(self.values)
         if not any(self.censored):
             return ordered, ordered
@@ -218,21 +226,25 @@ class Times:
 
 
 def missed_share(rows: Iterable[Flow | Task], end_s: float) -> float | None:
-    """Share of missed deadlines. Open ones count as missed once passed; earlier they leave a lower bound."""
+    """Share of missed deadlines, or None without deadlines.
+
+    The deadline of an unfinished flow or task counts as missed if it has passed at the end of the run. If it has not,
+    the share is a lower bound.
+    """
     due = [(row.missed, row.start_s + row.deadline_s) for row in rows if row.deadline_s is not None]
     missed = [True if found is None and at < end_s else found for found, at in due]
     return bound_if(None in missed, missed.count(True) / len(missed)) if missed else None
 
 
 class FlowGroup:
-    """Flows of one class, of all classes, or of a bin of sizes."""
+    """Flows of one class, of all classes, or of a bin of sizes. An undefined statistic is None."""
 
     def __init__(self, run: "RunData", flows: Sequence[Flow]) -> None:
         """Groups these flows of `run`."""
         self.run, self.flows = run, flows
         self.finite = [flow for flow in flows if flow.size_bytes is not None]
         self.backlogged = [flow for flow in flows if flow.size_bytes is None]
-        """Flows without an end."""
+        """Flows without a size."""
         self.counted = [flow for flow in flows if self.counts(flow)]
         """Flows that count for completion times."""
 
@@ -246,12 +258,15 @@ class FlowGroup:
 
     @functools.cached_property
     def times(self) -> Times:
-        """Completion times."""
+        """Completion times of counted flows."""
         return Times([self.elapsed_s(flow) for flow in self.counted], [flow.fct_s is None for flow in self.counted])
 
     @functools.cached_property
     def receipts(self) -> Times:
-        """Times until the receiver had every byte; empty for runs without such times."""
+        """Times from the start of each counted flow until the receiver had every byte.
+
+        Empty for runs without times of receipt.
+        """
         if not self.run.has_receipts:
             return Times([], [])
         found = [flow.received_s for flow in self.counted]
@@ -261,7 +276,7 @@ class FlowGroup:
 
     @functools.cached_property
     def slowdowns(self) -> Times:
-        """FCT over the FCT in an empty network."""
+        """Slowdowns of counted flows."""
         ages = zip(self.counted, self.times.values, strict=True)
         found = [s / (of.ideal_fct_s or math.nan) if of.slowdown is None else of.slowdown for of, s in ages]
         return Times(found, self.times.censored)
@@ -278,7 +293,7 @@ class FlowGroup:
 
     @functools.cached_property
     def bins(self) -> dict[Sizes, "FlowGroup"]:
-        """Counted flows by size bin, empty bins included; none for backlogged flows."""
+        """Counted flows by size bin, including empty bins. No bins if all flows are backlogged."""
         if self.done is None:
             return {}
         found: dict[Sizes, list[Flow]] = {each: [] for each in self.run.bins.every}
@@ -289,11 +304,12 @@ class FlowGroup:
 
     @property
     def flow_goodput_bps(self) -> float | None:
-        """Acknowledged payload of all flows over their total open time, in bits per second.
+        """Acknowledged payload of all flows divided by the sum of their open times, in bits per second.
 
-        Finite flows count if they started after the warm-up, until they finish or the run ends. Stalled time counts, so
-        the value is exact; under an ideal scheduler, progress of unfinished flows is unknown. Backlogged flows count
-        from the warm-up or their start.
+        A finite flow counts if it started after the warm-up. It is open until it finishes or the run ends, including
+        times of stall, so unfinished flows leave the value exact. Under an ideal scheduler, the progress of unfinished
+        flows is unknown, and the value is a lower bound. Backlogged flows are open in the measured time, from their
+        start on.
         """
         meta = self.run.meta
         seconds = total(self.times.values)
@@ -306,12 +322,16 @@ class FlowGroup:
 
     @property
     def timeouts(self) -> float | None:
-        """Timeouts per flow: whole lifetime of finite flows after the warm-up, measured time of backlogged flows."""
+        """Timeouts per flow.
+
+        Finite flows count if they started after the warm-up, with the timeouts of their whole lifetime. Backlogged
+        flows count with their timeouts in the measured time.
+        """
         flows = len(self.counted) + len(self.backlogged)
         return self.run.packets(self.of_lives("timeouts") / flows) if flows else None
 
     def of_lives(self, column: str) -> int:
-        """Events of counted flows until they finish, and of backlogged flows in the measured time."""
+        """Sum of a column of events over counted flows, until they finish, and backlogged flows, in measured time."""
         whole = sum(getattr(flow, column) for flow in self.counted)
         return int(whole + sum(getattr(flow, f"measured_{column}") for flow in self.backlogged))
 
@@ -323,9 +343,9 @@ class FlowGroup:
 
     @property
     def inversions(self) -> float | None:
-        """Number of flows in a burst that take longer than the next larger flow; mean over bursts.
+        """Number of flows in a burst that take longer than the next larger flow of the burst; mean over bursts.
 
-        Pairs left open by unfinished flows do not count, and make the mean a lower bound.
+        If unfinished flows leave the order of a pair open, the pair does not count, and the mean is a lower bound.
         """
         counts, is_open = [], False
         for burst in self._bursts():
@@ -352,13 +372,16 @@ class FlowGroup:
 
     @property
     def jain(self) -> float | None:
-        """Jain index of the goodput of two or more backlogged flows in measured time."""
+        """Jain index of the goodputs of two or more backlogged flows in the measured time."""
         shares = [float(flow.delivered_bytes) for flow in self.backlogged]
         return jain_index(shares) if len(shares) > 1 and any(shares) else None
 
     @property
     def jain_sampled(self) -> float | None:
-        """Mean Jain index of windows after the warm-up, each of two or more flows that are there for all of it."""
+        """Mean Jain index over windows after the warm-up. A window counts the flows that are open for all of it.
+
+        Windows with fewer than two such flows, or without any payload, do not count.
+        """
         length_s = SHARE_WINDOWS * self._window_s
         if not self._is_sampled(length_s):
             return None
@@ -373,9 +396,10 @@ class FlowGroup:
 
     @property
     def convergence_s(self) -> float | None:
-        """Time from the last start until enough consecutive windows are fair; otherwise a lower bound.
+        """Seconds from the last start of a backlogged flow to the first of `FAIR_WINDOWS` consecutive fair windows.
 
-        The windows begin at the last start, so neither the sampling interval nor the length of the run matters.
+        A lower bound if the samples end earlier. The windows begin at the last start, so the value depends neither on
+        the sampling interval nor on the length of the run.
         """
         if not self._is_sampled(self._window_s):
             return None
@@ -389,19 +413,22 @@ class FlowGroup:
         return bound_if(row < FAIR_WINDOWS, since - last_start_s)
 
     def _shares(self, begin_s: float, end_s: float) -> list[float]:
-        """Bits acknowledged from `begin_s` to `end_s`, of each backlogged flow that is there all the time."""
+        """Acknowledged bits from `begin_s` to `end_s`, of each backlogged flow that is open all the time."""
         there = (flow for flow in self.backlogged if flow.start_s <= begin_s and (flow.finish_s or end_s) >= end_s)
         return [self._acked.between(str(flow.id), begin_s, end_s) for flow in there]
 
     @functools.cached_property
     def _window_s(self) -> float:
-        """Time over which shares are averaged to tell when they are fair; 0 if the core gave none."""
+        """Length of the windows of convergence, in seconds; 0 if the core gives none for the flows' classes."""
         windows = self.run.meta.get("fairness_windows_s", {})
         return max((windows.get(name, 0.0) for name in {flow.flow_class for flow in self.backlogged}), default=0.0)
 
     @functools.cached_property
     def _acked(self) -> "_Acked":
-        """Acknowledged bits of each of two or more backlogged flows, by time of the samples."""
+        """Cumulative acknowledged bits of each backlogged flow at the times of the samples.
+
+        Without times if there are fewer than two backlogged flows.
+        """
         times, bits, step_s = array("d"), {str(flow.id): array("d") for flow in self.backlogged}, 0.0
         if len(bits) > 1:
             for time, kind, subject, value in self.run.rows("samples", ("time_s", "kind", "subject", "value")):
@@ -415,21 +442,21 @@ class FlowGroup:
         return _Acked(times, bits)
 
     def _is_sampled(self, window_s: float) -> bool:
-        """True if two samples are no further apart than a window."""
+        """True if there are samples, and no two consecutive samples are further apart than `window_s`."""
         times = self._acked.times
         return window_s > 0 and len(times) > 1 and max(b - a for a, b in pairwise(times)) <= window_s * (1 + _ROUNDING)
 
 
 @dataclass(frozen=True)
 class _Acked:
-    """Acknowledged bits of flows, linear between samples."""
+    """Cumulative acknowledged bits of flows, interpolated linearly between samples."""
 
     times: "array[float]"
     bits: "Mapping[str, array[float]]"
-    """By flow as samples name it, one for each time."""
+    """Bits at each time, by the flow's name in the samples."""
 
     def between(self, flow: str, begin: float, end: float) -> float:
-        """Bits acknowledged between two times."""
+        """Bits acknowledged between two times, given in seconds."""
         return self._at(flow, end) - self._at(flow, begin)
 
     def _at(self, flow: str, time: float) -> float:
@@ -453,11 +480,11 @@ class RunData:
     """Tables and metadata of a run, read on demand."""
 
     def __init__(self, tables: Mapping[str, Table], meta: Meta, bins: Bins = USUAL_BINS) -> None:
-        """Stores the tables by name."""
+        """`tables` has the run's tables by name."""
         self._tables, self.meta, self.bins = tables, meta, bins
 
     def forget(self) -> None:
-        """Drops all groups of flows, which refer to this object, so that no cycle is left to collect."""
+        """Drops all groups of flows. They refer to this object, so that keeping them would leave a reference cycle."""
         for name in ("flows", "classes", "sizes", "tasks"):
             vars(self).pop(name, None)
 
@@ -469,13 +496,13 @@ class RunData:
 
     @functools.cached_property
     def classes(self) -> dict[str, FlowGroup]:
-        """Flows by class. Declared classes may have none."""
+        """Flows by class. Classes that the scenario declares are included even without flows."""
         names = sorted({flow.flow_class for flow in self.flows.flows}.union(self.meta.get("classes", ())))
         return {name: FlowGroup(self, [flow for flow in self.flows.flows if flow.flow_class == name]) for name in names}
 
     @functools.cached_property
     def sizes(self) -> dict[Sizes, FlowGroup]:
-        """Counted flows of all classes by range of sizes; backlogged flows are long."""
+        """Counted flows of all classes by range of sizes. Backlogged flows are among the long flows."""
         found, bins = self.flows.bins or {each: FlowGroup(self, ()) for each in self.bins.every}, self.bins
         short = [flow for flow in self.flows.counted if (flow.size_bytes or 0) <= (bins.short.high or 0)]
         long = [*found[bins.long].flows, *self.flows.backlogged]
@@ -499,7 +526,7 @@ class RunData:
 
     @functools.cached_property
     def has_receipts(self) -> bool:
-        """True if some flow has a time of receipt: none has in testbeds and under ideal schedulers."""
+        """True if a flow has a time of receipt. Runs on the testbed and under ideal schedulers have none."""
         return any(flow.received_s is not None for flow in self.flows.flows)
 
     def packets(self, count: float) -> float | None:
@@ -507,16 +534,16 @@ class RunData:
         return None if self.is_ideal else float(count)
 
     def measured(self, column: str) -> list[float]:
-        """Values of a column for the measured ports."""
+        """Values of a column of the port table at the measured ports, without nulls."""
         rows = self.rows("ports", ("port", column))
         return [float(value) for port, value in rows if port in self.meta["measured_ports"] and value is not None]
 
     def known(self, column: str) -> list[float]:
-        """Values of a column for the ports that have one."""
+        """Values of a column of the port table at all ports, without nulls."""
         return [float(value) for (value,) in self.rows("ports", [column]) if value is not None]
 
     def rows(self, table: str, columns: Iterable[str]) -> Iterator[tuple[Any, ...]]:
-        """Selected columns of a table, row by row. Python's values of one block of rows are in memory at a time."""
+        """Selected columns of a table, row by row. Only one block of rows is in memory as Python values at a time."""
         whole, names = self._tables[table], [*columns]
         for first in range(0, whole.height, BLOCK_ROWS):
             block = whole.slice(first, BLOCK_ROWS)

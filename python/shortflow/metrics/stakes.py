@@ -1,6 +1,6 @@
-"""Stake of a metric in a run: effect of one more late flow or timeout.
+"""Stake of a metric in a run: the effect of one more late flow or one more timeout.
 
-A few seeds may all miss such an event, so intervals make an allowance for it (see `shortflow.judge.estimates`).
+A rare event may occur in none of a few seeds, so intervals allow for one (see `shortflow.judge.estimates`).
 """
 
 import functools
@@ -26,7 +26,7 @@ from shortflow.quantities import parse
 from shortflow.scenario import Setting
 
 _FULL = 0.5
-"""Longest queue, as a share of the buffer, that puts a run at risk of a timeout."""
+"""A longest queue above this share of the buffer puts a run at risk of a timeout."""
 
 
 class Risk(NamedTuple):
@@ -39,14 +39,16 @@ class Risk(NamedTuple):
 
 
 _GOODPUTS = {FLOW_GOODPUT: MEAN_FCT, SIZE_FLOW_GOODPUT: SIZE_MEAN_FCT}
-"""Goodput of flows over their open time, and the mean time of the same flows."""
+"""Each statistic of goodput per flow, with the mean completion time of the same flows."""
 
 
 @functools.cache
 def place(metric: Metric) -> tuple[float | None, Sequence[str]] | None:
-    """Percentile (None for a mean), and names of number, mean, longest, mean time and longest time.
+    """The metric's percentile (None for a mean), and the names of the metrics from which its stake is computed.
 
-    For slowdowns of a class, also the name of the time of its smallest flows: its percentile 5.
+    The names are those of the number of flows, the mean, the maximum, the mean time and the maximum time. For slowdowns
+    of a class, a sixth name is that of the class's p5 time, which stands for the time of the smallest flows. None for a
+    metric that is neither a mean nor a percentile of times or slowdowns.
     """
     for family in FAMILIES:
         percent = next((each for each, of in family.percentiles.items() if of is metric.statistic), None)
@@ -59,12 +61,12 @@ def place(metric: Metric) -> tuple[float | None, Sequence[str]] | None:
 
 
 def stake(metric: Metric, values: Mapping[str, float], risk: Risk) -> float:
-    """Change of a metric if one flow or task were late; 0 for metrics of other kinds.
+    """Change of a metric if one more flow or task were late, in the metric's unit; 0 for metrics of other kinds.
 
-    The late flow takes as long as the longest of the run. If the run is at risk and the longest time includes no
-    timeout, the flow may instead take one timeout more than the mean. A time includes none if it is shorter than a
-    timeout, or if no flow of the metric's class (of any class, for tasks) had one. A timeout raises the slowdown of
-    the smallest flows most.
+    The late flow takes as long as the longest flow of the run. If the run is at risk and the longest time includes no
+    timeout, the late flow may instead take the mean plus one timeout. The longest time includes no timeout if it is
+    shorter than a timeout, or if no flow of the metric's class (of any class, for tasks) had a timeout. A timeout
+    raises the slowdown of the smallest flows most.
     """
     if metric.statistic in _GOODPUTS:
         of_time = replace(metric, statistic=_GOODPUTS[metric.statistic])
@@ -75,21 +77,21 @@ def stake(metric: Metric, values: Mapping[str, float], risk: Risk) -> float:
         return 0.0
     percent = known[0]
     count, mean, longest, mean_s, longest_s, *smallest_s = (values[name] for name in known[1])
-    pace = max([mean / mean_s, *(1 / each for each in smallest_s)])  # slowdown per second of a timeout
+    pace = max([mean / mean_s, *(1 / each for each in smallest_s)])  # increase of the metric per second of delay
     had_timeouts = bool(risk.classes) if metric.flow_class is None else metric.flow_class in risk.classes
     timeout = 0.0 if had_timeouts and longest_s >= risk.timeout_s else risk.timeout_s * pace
     if percent is None:
         return max(longest - mean, timeout) / count
-    # The percentile moves up by one rank. Gaps between ranks above it grow as in an exponential tail.
+    # The percentile moves up by one rank. The gaps between the ranks above are taken as those of an exponential tail.
     later = int(count) - rank(int(count), percent)
     below = mean if later == 1 else values[metric.name]
     return max(longest - below, timeout) / (later * (1 + math.log(later)))
 
 
 def risk_of_timeout(rows: Sequence[MetricValue], settings: Sequence[Setting]) -> Risk:
-    """Risk of a timeout in a run, from its metrics and settings. The last setting of a key counts.
+    """Risk of a timeout in a run, from its metrics and settings. If a key occurs several times, its last value counts.
 
-    A run is at risk if a packet was dropped, or a measured queue was longer than half the buffer.
+    A run is at risk if a packet was dropped, or if a measured queue was longer than half the buffer.
     """
     known = {each["key"]: each["value"] for each in settings}
     buffer, timeout = (parse(known.get(key, "")) for key in ("switch.buffer", "tcp.rto_min"))

@@ -1,4 +1,4 @@
-"""Order statistics, fairness and rank correlations of values."""
+"""Order statistics, Jain's fairness index and rank correlations."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from shortflow.lazy import np, npt, ranks
 
 
 def jain_index(shares: Sequence[float]) -> float:
-    """Jain's index (FaST, Eq. 10): 1 for equal shares, 1/n if one has everything."""
+    """Jain's fairness index (FaST, Eq. 10): 1 if all n shares are equal, 1/n if one share is the total."""
     total = squares = 0.0  # sum() rounds differently from Python 3.12 on
     for share in shares:
         total, squares = total + share, squares + share * share
@@ -16,7 +16,10 @@ def jain_index(shares: Sequence[float]) -> float:
 
 
 def rank(count: int, percent: float) -> int:
-    """Zero-based position of the nearest-rank percentile among `count` values in ascending order."""
+    """Zero-based position of the nearest-rank percentile among `count` values in ascending order.
+
+    Raises `ValueError` for a percentage outside (0, 100], and `TooLittle` without values.
+    """
     if not 0 < percent <= 100:
         raise ValueError("a percentile needs a percentage in (0, 100]")
     if count == 0:
@@ -27,14 +30,17 @@ def rank(count: int, percent: float) -> int:
 
 
 def nearest_rank(values: "Sequence[float] | npt.NDArray[np.float64]", percent: float) -> float:
-    """Nearest-rank percentile: smallest value that at least `percent` % of the values do not exceed."""
+    """Nearest-rank percentile: the smallest value such that at least `percent` % of the values are no larger.
+
+    Raises the errors of `rank`.
+    """
     return float(sorted(values)[rank(len(values), percent)])
 
 
 def rank_correlation(values: Sequence[float]) -> float:
-    """Spearman's rank correlation of values with their order: 1 if they only rise, -1 if they only fall.
+    """Spearman's rank correlation of values with their positions: 1 if the values only rise, -1 if they only fall.
 
-    Ties share the mean of their ranks. Raises `ValueError` if all values are equal or one is NaN.
+    Ties share the mean of their ranks. Raises `TooLittle` if all values are equal or one is NaN.
     """
     _require_ranks(values)
     return float(ranks.spearmanr(range(len(values)), values).statistic)
@@ -43,7 +49,7 @@ def rank_correlation(values: Sequence[float]) -> float:
 def kendall_tau(first: "npt.ArrayLike", second: "npt.ArrayLike") -> float:
     """Kendall's rank correlation (tau-b, with ties) of two columns of equal length.
 
-    Raises `ValueError` if lengths differ, a column has equal values only, or one is NaN.
+    Raises `ValueError` if the lengths differ, and `TooLittle` if all values of a column are equal or one is NaN.
     """
     _require_ranks(first)
     _require_ranks(second)
@@ -51,7 +57,7 @@ def kendall_tau(first: "npt.ArrayLike", second: "npt.ArrayLike") -> float:
 
 
 def _require_ranks(values: "npt.ArrayLike") -> None:
-    """Refuses columns without an order, for which SciPy returns NaN."""
+    """Raises `TooLittle` for a column of equal values or with NaN, for which SciPy returns NaN."""
     distinct = np.unique(np.asarray(values))
     if len(distinct) < 2 or np.isnan(distinct).any():
         raise TooLittle("a rank correlation needs numbers in each column that are not all equal")
