@@ -1,8 +1,8 @@
-"""Packets of a Perfetto trace in their binary form.
+"""Binary encoding of the packets of a Perfetto trace.
 
-A trace is a sequence of `TracePacket` messages of Protocol Buffers, each as field 1 with its length. Numbers of fields
-are those of `protos/perfetto/trace` in Perfetto's sources. Fields of many packets are arrays: a number takes the same
-number of bytes in each, because a variable-length number may be padded with groups of zeros.
+A trace is a sequence of `TracePacket` messages (Protocol Buffers), each written as field 1 with its length. Field
+numbers are from `protos/perfetto/trace` in Perfetto's sources. Variable-length numbers are padded with groups of zeros
+to a fixed width, so that packets of one form have equal lengths and are encoded many at a time with array operations.
 """
 
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from shortflow.lazy import np, npt
 
 CATEGORY = "shortflow"
 _SEQUENCE = 1
-"""The sequence of all packets, whose names are interned once."""
+"""Id of the one packet sequence of the trace. Names are interned once per sequence."""
 _TIME, _EVENT, _SEQUENCE_ID, _INTERNED, _FLAGS, _DESCRIPTOR = 8, 11, 10, 12, 13, 60
 _TIME_BYTES, _TRACK_BYTES = 8, 6
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
 
 
 def _varint(number: int, width: int = 1) -> bytes:
-    """A variable-length number in at least `width` bytes."""
+    """A variable-length number, padded to at least `width` bytes."""
     groups = [number & 0x7F]
     while (number := number >> 7) or len(groups) < width:
         groups.append(number & 0x7F)
@@ -27,7 +27,7 @@ def _varint(number: int, width: int = 1) -> bytes:
 
 
 def _field(number: int, value: int | float | str | bytes, width: int = 1) -> bytes:
-    """A field of a message: a variable-length number, a `double`, or text or a message with its length."""
+    """A field of a message: an `int` as variable-length number, a `float` as `double`, other values with length."""
     if isinstance(value, float):
         return _varint(number << 3 | 1) + np.float64(value).tobytes()
     if isinstance(value, int):
@@ -41,18 +41,21 @@ def _packet(*fields: bytes) -> bytes:
 
 
 def first() -> bytes:
-    """First packet: the sequence begins, with its category."""
+    """First packet of the trace. It starts the sequence and interns the category of all events."""
     category = _field(1, 1) + _field(2, CATEGORY)
     return _packet(_field(_INTERNED, _field(1, category)), _field(_FLAGS, 1))
 
 
 def interned(number: int, name: str) -> bytes:
-    """Gives a name of events its number, from 1 to 127."""
+    """Packet that interns a name of events under a number from 1 to 127, which fits into one byte."""
     return _packet(_field(_INTERNED, _field(2, _field(1, number) + _field(2, name))), _field(_FLAGS, 2))
 
 
 def track(uuid: int, name: str, parent: int = 0, process: int = 0, unit: str | None = None) -> bytes:
-    """Describes a track: of a process with this number, or of a counter with this unit, or of slices."""
+    """Packet that describes a track.
+
+    A track with a number `process` is a process, a track with a `unit` is a counter, and other tracks hold slices.
+    """
     fields = [_field(1, uuid)]
     if process:
         fields.append(_field(3, _field(1, process) + _field(6, name)))
@@ -66,7 +69,7 @@ def track(uuid: int, name: str, parent: int = 0, process: int = 0, unit: str | N
 def flow_slice(
     uuid: int, name: str, category: str, times_ns: tuple[int, int | None], facts: dict[str, int | float | str]
 ) -> bytes:
-    """A slice with facts, from a begin to an end; without an end for a flow that did not finish."""
+    """Packets of a slice with annotations `facts`, from begin to end in ns. An unfinished flow has no end."""
     kinds = {int: 4, float: 5, str: 6}
     notes = [_field(4, _field(10, name) + _field(kinds[type(value)], value)) for name, value in facts.items()]
     begin, end = times_ns
@@ -79,7 +82,7 @@ def flow_slice(
 
 @dataclass(frozen=True)
 class _Form:
-    """Packets of equal length: their bytes, and where their numbers begin; -1 without such a number."""
+    """Template of packets of equal length, and the offsets in bytes of their numbers; -1 for an absent number."""
 
     data: bytes
     time: int
@@ -89,7 +92,7 @@ class _Form:
 
 
 def _form(kind: int, *, is_named: bool, last: int) -> _Form:
-    """A form of events with a time, a track, perhaps a name, and perhaps a field of eight bytes."""
+    """Template of events with a time, a track, optionally a name, and optionally a field `last` of eight bytes."""
     head = _field(_TIME, 0, _TIME_BYTES) + _field(_SEQUENCE_ID, _SEQUENCE)
     head += _field(_FLAGS, 2) if is_named else b""
     event = _field(9, kind) + _field(11, 0, _TRACK_BYTES)
@@ -117,12 +120,15 @@ FORMS = (
     _form(_INSTANT, is_named=True, last=0),
 )
 COUNTER, ARROW, INSTANT = range(3)
-"""A value of a counter; an instant that an arrow leads from or to; an instant without an arrow."""
+"""Indices in `FORMS`: a value of a counter; an instant with an arrow from or to it; an instant without an arrow."""
 
 
 @dataclass(frozen=True)
 class Events:
-    """Events of one form: times in ns, tracks, numbers of names, and values or numbers of arrows as 64 bits."""
+    """Events of one form. All arrays have one element per event.
+
+    `times` are in ns, `names` are numbers of interned names, and `last` has values of counters or ids of arrows.
+    """
 
     form: int
     times: "npt.NDArray[np.int64]"
@@ -138,7 +144,7 @@ def _padded(numbers: "npt.NDArray[np.int64]", width: int) -> "npt.NDArray[np.uin
 
 
 def encoded(found: Sequence[Events]) -> bytes:
-    """Packets of these events, in order of time."""
+    """Packets of all events `found`, in order of time."""
     times = np.concatenate([each.times for each in found])
     lengths = np.concatenate([np.full(len(each.times), len(FORMS[each.form].data)) for each in found])
     order = np.argsort(times, kind="stable")

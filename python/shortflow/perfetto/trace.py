@@ -1,8 +1,9 @@
-"""Packet events of a run as a Perfetto trace, block by block.
+"""Packet events of a run as a Perfetto trace, written block by block.
 
 Flows are slices; queues, rates and windows are counters; marks, drops, retransmissions and timeouts are instants.
-Arrows follow a segment: from a mark to its arrival, from a drop to the retransmission. Memory grows with ports, flows
-and connections, not with events. Tracks of ports end at `duration`: packets of flows that start later are not followed.
+Arrows follow a segment from its mark to its arrival, and from its drop to its retransmission. Memory grows with the
+numbers of ports, flows and connections, not with that of events. Tracks of ports end at `duration`, because packets of
+flows that start later have no events.
 """
 
 import time
@@ -18,23 +19,23 @@ from shortflow.result import Result
 
 _NS = 1e9
 _BINS = 1000
-"""Intervals of the duration over which a port's rate is taken."""
+"""Number of intervals of the duration. A port's rate is the mean over an interval."""
 _CONNECTION = 2**40
-"""Bytes of a connection that arrows tell apart."""
+"""Numbers reserved per connection for ids of arrows, one for each byte of its stream."""
 _PORTION = 10_000
-"""Flows in memory at a time."""
+"""Number of flows in memory at a time."""
 _UNITS = {"throughput_bps": "bit/s", "flow_throughput_bps": "bit/s", "rate_bps": "bit/s", "alpha": ""}
-"""Samples that become counters. Queues and windows follow from packets."""
+"""Kinds of samples that become counters, with their units. Counters of queues and windows come from packet events."""
 _FACTS = ("class", "source", "destination", "size_bytes", "slowdown", "retransmits", "timeouts", "marks")
 
 
 class Trace:
-    """Takes the packet events of a run, and writes a trace."""
+    """Writer of a trace from the packet events of a run."""
 
     def __init__(
         self, ports: Sequence[str], duration_s: float, write: Callable[[bytes], object], choice: Within
     ) -> None:
-        """`ports` are those of the scenario."""
+        """`ports` are all ports of the scenario, `write` takes encoded packets, `choice` limits times and ports."""
         self._tracks, self._write, self._choice = Tracks(ports, write), write, choice
         self._ports = pl.Enum(self._tracks.ports)
         self._shown = np.array([True, *(not choice.ports or port in choice.ports for port in ports)])
@@ -46,17 +47,18 @@ class Trace:
         self._names: dict[str, int] = {}
         self._held = pl.DataFrame()
         self.events: Counter[str] = Counter()
-        """Written events by kind."""
+        """Number of written events of each kind."""
         self.seconds = 0.0
-        """Time that writing took."""
+        """Wall-clock time spent on reading and writing events, in seconds."""
         write(packets.first())
 
     def take(self, rows: "_core.Table") -> None:
-        """Takes a portion of the events, in order of time."""
+        """Takes the next events of the run. Successive calls must be in order of time."""
         began, read = time.perf_counter(), self._read(pl.DataFrame(rows))
         if read.is_empty():
             return
-        # Of one instant, a port's departures come first: packets that arrive then find them gone.
+        # The last instant waits for the next call, which may bring more of its events: a block sorts departures first,
+        # because packets that arrive at that instant find the departed packet gone.
         frame = pl.concat([self._held, read], how="diagonal")
         last = frame["time_s"].max()
         self._held = frame.filter(pl.col("time_s") == last)
@@ -64,7 +66,7 @@ class Trace:
         self.seconds += time.perf_counter() - began
 
     def finish(self, result: Result, is_chosen: "pl.Expr") -> None:
-        """Writes the rest: the flows of a finished run, of those that are chosen, and its samples."""
+        """Writes the remaining events, the flows that `is_chosen` selects, and the samples of the finished run."""
         began = time.perf_counter()
         if self._held.height:
             self._block(self._held)
@@ -110,7 +112,10 @@ class Trace:
         last: "npt.NDArray[np.uint64] | None" = None,
         names: "npt.NDArray[np.uint8] | None" = None,
     ) -> Events:
-        """The events of the wanted time and ports, whose tracks are then described."""
+        """The events at the chosen times and ports. Describes and counts them.
+
+        Arrays have one element per row of `frame`. Events of ports after the end of the duration are left out.
+        """
         times, ports = frame["ns"].to_numpy(), frame["port"].to_numpy()
         wanted = (times >= self._choice.from_ns) & (times < self._choice.until_ns) & self._shown[ports]
         wanted &= (times < self._end_ns) | (tracks >= self._tracks.flow(0, 0))
@@ -126,7 +131,7 @@ class Trace:
         )
 
     def _queues(self, frame: "pl.DataFrame") -> Events:
-        """A port's packets after each arrival, drop and departure."""
+        """Number of packets in each port after each arrival, drop and departure."""
         left, is_known = pl.col("event") == "departed", pl.col("queue_pkt").is_not_null()
         frame = frame.filter((pl.col("port") > 0) & (left | (is_known & (pl.col("event") != "marked"))))
         ports = frame["port"].to_numpy()
@@ -135,17 +140,21 @@ class Trace:
         )
         known = (pl.col("queue_pkt") + pl.col("left")).forward_fill().over("port").fill_null(pl.col("before"))
         values = frame.select((known - pl.col("left")).alias("value"))["value"].to_numpy()
-        self._queue[ports] = values  # the last of each port stays
+        self._queue[ports] = values  # of several values of a port, NumPy stores the last
         return self._events("queue", frame, self._tracks.port(ports, QUEUE), _bits(values))
 
     def _rate_blocks(self, departed: "pl.DataFrame") -> Events:
-        """Rates of ports in the intervals that are over; the last interval stays."""
+        """Rates of ports in all intervals but the latest, which may not be complete."""
         bins = departed.select("port", (pl.col("ns") // self._every_ns).alias("bin"), "length")
         bins = pl.concat([self._bins, bins])
         return self._rates(bins, int(bins["bin"].max() or 0))  # type: ignore[arg-type]
 
     def _rates(self, bins: "pl.DataFrame", last: int | None) -> Events:
-        """Rates of ports before the interval `last`, which stays; 0 where nothing follows an interval."""
+        """Rates of ports in the intervals before `last`, in bit/s; in all intervals if `last` is None.
+
+        A rate of 0 is added after each interval with packets whose next interval has none. The bytes of interval
+        `last` are kept for the next call.
+        """
         zeros = bins.filter(pl.col("length") > 0).with_columns(pl.col("bin") + 1, pl.lit(0, pl.Int64).alias("length"))
         bins = pl.concat([bins, zeros]).group_by("port", "bin").agg(pl.col("length").sum()).sort("bin", "port")
         if last is not None:
@@ -161,7 +170,7 @@ class Trace:
         return self._events("window", frame, tracks, _bits(frame["cwnd_seg"].to_numpy()))
 
     def _retransmissions(self, data: "pl.DataFrame") -> "pl.DataFrame":
-        """Data whose first byte its connection had sent before."""
+        """Data packets whose first byte the connection had sent before."""
         if data.is_empty():
             return data
         connections = data["connection"].to_numpy()
@@ -176,7 +185,7 @@ class Trace:
         return data.filter(pl.col("seq") < pl.max_horizontal("before", "highest"))
 
     def _instants(self, frame: "pl.DataFrame", again: "pl.DataFrame") -> Iterator[Events]:
-        """Marks, drops and pauses at ports; retransmissions, timeouts and the arrival of marks at flows."""
+        """Marks, drops and pauses at ports; retransmissions, timeouts and arrivals of marks at flows."""
         event = pl.col("event")
         arrived = (event == "delivered") & (pl.col("kind") == "data") & pl.col("ce")
         yield from self._instant(frame.filter(event == "marked"), "mark", EVENTS)
@@ -190,13 +199,16 @@ class Trace:
         yield from self._instant(frame.filter(event == "timeout"), "timeout", None)
 
     def _instant(self, frame: "pl.DataFrame", name: str, of_port: int | None) -> Iterator[Events]:
-        """Events of one name, at their ports or at their flows. Those of data have arrows."""
+        """Events of one name: on track `of_port` of their ports, or if None, at their flows.
+
+        Events of data packets have arrows.
+        """
         if name not in self._names and frame.height:
             self._names[name] = len(self._names) + 1
             self._write(packets.interned(self._names[name], name))
         is_data = pl.col("kind") == "data"
         if of_port is None:
-            frame = frame.with_columns(pl.lit(0, pl.Int64).alias("port"))  # of no port, so of every choice of ports
+            frame = frame.with_columns(pl.lit(0, pl.Int64).alias("port"))  # no port: shown for every choice of ports
         for has_arrow, rows in ((True, frame.filter(is_data)), (False, frame.filter(~is_data))):
             if rows.is_empty():
                 continue
@@ -221,7 +233,7 @@ class Trace:
             yield packets.flow_slice(track, f"flow {row['id']}", row["class"], (begin, end), facts)
 
     def _samples(self, result: Result) -> None:
-        """Rates and congestion estimates that the run sampled."""
+        """Writes the rates and congestion estimates that the run sampled."""
         tracks: dict[tuple[str, str], int] = {}
         for block in result.in_blocks("samples"):
             found = block.filter(pl.col("kind").is_in([*_UNITS]))
@@ -238,5 +250,5 @@ class Trace:
 
 
 def _bits(values: "npt.NDArray[np.generic]") -> "npt.NDArray[np.uint64]":
-    """Values of counters as the bits of a `double`."""
+    """Values as 64-bit floating-point numbers, reinterpreted as unsigned integers."""
     return values.astype(np.float64).view(np.uint64)

@@ -1,7 +1,7 @@
-"""Tracks of a trace: numbered, and described when the first event comes.
+"""Tracks of a trace. Each track has a fixed number, and is described at its first event.
 
-Each host and switch is a process. Below the node that sends on a port are the port's marks and drops, its queue and its
-rate; below a host are its flows and their windows.
+Each host and switch is a process. Tracks of a port (marks and drops, queue, rate) are below the node that sends on the
+port. Tracks of a flow (lifetime, window) are below the flow's source host.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,15 +12,18 @@ from shortflow.lazy import np, npt, pl
 from shortflow.perfetto import packets
 
 OF_PORT = (("", None), (" queue", "packets"), (" rate", "bit/s"))
-"""Tracks of a port, and of a flow: endings of their names, and units of counters."""
+"""Tracks of a port: ending of the name, and unit of a counter."""
 OF_FLOW = (("", None), (" window", "segments"))
+"""Tracks of a flow: ending of the name, and unit of a counter."""
 EVENTS, QUEUE, RATE = range(3)
+"""Indices in `OF_PORT`."""
 LIFE, WINDOW = range(2)
+"""Indices in `OF_FLOW`."""
 
 
 @dataclass(frozen=True)
 class Within:
-    """What to write: a time from and until, in ns, and ports; empty for all."""
+    """Part of a run to write: times from `from_ns` and before `until_ns`, and ports. Without `ports`, all ports."""
 
     from_ns: int = 0
     until_ns: int = 2**62
@@ -28,12 +31,12 @@ class Within:
 
 
 class Tracks:
-    """Numbers of tracks: the nodes, then the tracks of each port, then those of each flow."""
+    """Numbers of tracks, in this order: nodes, tracks of each port, tracks of each flow, other counters."""
 
     def __init__(self, ports: Sequence[str], write: Callable[[bytes], object]) -> None:
-        """`ports` are those of the scenario."""
+        """`ports` are all ports of the scenario; `write` takes encoded packets."""
         self.ports = ["", *ports]
-        """Names by number; the first stands for no port."""
+        """Names of ports by number. Number 0 stands for no port."""
         self._nodes = list(dict.fromkeys(node for port in ports for node in port.split("->")))
         self._places = {node: at for at, node in enumerate(self._nodes, 1)}
         self._senders = np.array([0, *(self._places[port.partition("->")[0]] for port in ports)])
@@ -43,28 +46,28 @@ class Tracks:
         self._write = write
 
     def port(self, ports: Any, which: int) -> Any:
-        """Tracks of ports by number."""
+        """Number of track `which` of each port, given by number. Takes and returns a number or an array."""
         return 1 + len(self._nodes) + len(OF_PORT) * ports + which
 
     def flow(self, flows: Any, which: int) -> Any:
-        """Tracks of flows by row."""
+        """Number of track `which` of each flow, given by id. Takes and returns a number or an array."""
         return self.port(len(self.ports), 0) + len(OF_FLOW) * flows + which
 
     def learn_hosts(self, begun: "pl.DataFrame") -> None:
-        """Notes the hosts of flows: the nodes on whose ports they send."""
+        """Notes the source host of each flow: the node that sends on the port of the flow's `begun` packets."""
         if begun.height:
             flows = begun["flow"].to_numpy()
             self._hosts = grown(self._hosts, int(flows.max()) + 1)
             self._hosts[flows] = self._senders[begun["port"].to_numpy()]
 
     def name_hosts(self, flows: "pl.DataFrame") -> None:
-        """Notes the hosts of flows that a flow table names."""
+        """Notes the source hosts from a flow table."""
         if flows.height:
             self._hosts = grown(self._hosts, int(flows["id"].max()) + 1)  # type: ignore[arg-type]
             self._hosts[flows["id"].to_numpy()] = [self._places[name] for name in flows["source"]]
 
     def describe(self, tracks: "npt.NDArray[np.int64]") -> None:
-        """Describes those of these tracks that are new."""
+        """Describes each of the tracks that has no description yet."""
         if not len(tracks):
             return
         self._described = grown(self._described, int(tracks.max()) + 1)
@@ -88,7 +91,7 @@ class Tracks:
         return packets.track(track, name + ending, parent, unit=unit)
 
     def other(self, name: str, unit: str, flows: int) -> int:
-        """Describes a counter of its own behind the tracks of so many flows."""
+        """Describes a counter of no port or flow, and returns its number, which is above those of `flows` flows."""
         track = int(self.flow(flows, 0)) + self._others
         self._others += 1
         self._described = grown(self._described, track + 1)
@@ -98,7 +101,7 @@ class Tracks:
 
 
 def grown(values: Any, length: int) -> Any:
-    """An array with at least this many elements, the new ones 0."""
+    """The array `values`, extended by zeros to at least `length` elements."""
     if len(values) >= length:
         return values
     found = np.zeros(max(length, 2 * len(values)), values.dtype)

@@ -1,4 +1,4 @@
-"""The directory of a run: its tables as Parquet and, outside of stores, its record as `result.json`.
+"""Directory of a run: its tables as Parquet files and, outside stores, its record as `result.json`.
 
 The record has provenance, metrics, the core's counters and the checksums of the tables.
 """
@@ -33,14 +33,14 @@ _DECODER = msgspec.json.Decoder(Record)
 
 
 class OnDisk(Mapping[str, pl.DataFrame]):
-    """Tables of a run's directory, read on access. A `DamagedResult` names a bad one."""
+    """Tables of a run's directory, read on access. Raises `DamagedResult` for a table that is missing or altered."""
 
     def __init__(self, place: Path, sums: Mapping[str, Checksum]) -> None:
-        """Reads nothing yet."""
+        """`sums` has the checksum of each table's file. Reads no file yet."""
         self.place, self._sums = place, sums
 
     def __getitem__(self, name: str) -> pl.DataFrame:
-        """A table, of which nothing is parsed before its checksum is right."""
+        """A table. Its checksum is verified before parsing."""
         if name == "burst" and (burst := self._burst()) is not None:
             return burst
         wanted = self._sums[name]
@@ -52,7 +52,7 @@ class OnDisk(Mapping[str, pl.DataFrame]):
         return table
 
     def __contains__(self, name: object) -> bool:
-        """True for tables of the record, and for a burst that can be read."""
+        """True for tables of the record, and for a readable table of the largest burst."""
         return name in self._sums or (name == "burst" and self._burst() is not None)
 
     def __iter__(self) -> Iterator[str]:
@@ -64,14 +64,14 @@ class OnDisk(Mapping[str, pl.DataFrame]):
         return len(self._sums)
 
     def check(self) -> None:
-        """Verifies that each table is unaltered, without parsing."""
+        """Verifies the checksum of each table, without parsing. Raises `DamagedResult`."""
         for name, wanted in self._sums.items():
             with reading(self.place / f"{name}.parquet") as path, path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
                 _check(Checksum(sha256=digest, bytes=file.tell()), wanted)
 
     def _burst(self) -> pl.DataFrame | None:
-        """None if it is not there as it was written."""
+        """Packet events of the largest burst; None if they are absent or damaged."""
         path = self.place / BURST
         try:
             with reading(path):
@@ -86,7 +86,7 @@ class OnDisk(Mapping[str, pl.DataFrame]):
 
 
 def loaded(result: Result) -> Result:
-    """A stored result with its tables in memory, and metrics as today's code measures them."""
+    """A stored result with its tables in memory, and metrics as the present code measures them."""
     tables: dict[str, pl.DataFrame] = {name: result.tables[name] for name in TABLES}  # type: ignore[misc]
     record = result.record
     if not is_measured_today(record):
@@ -97,23 +97,26 @@ def loaded(result: Result) -> Result:
 
 
 def measured_today(result: Result) -> Result:
-    """A stored result with metrics as today's code measures them; without tables they stay as they were measured."""
+    """A stored result with metrics as the present code measures them. Without tables, the stored metrics stay.
+
+    Raises `DamagedResult` if the new metrics are impossible.
+    """
     if not result.tables or is_measured_today(result.record):
         return result
     record = loaded(result).record
-    if wrong := _impossible(record):  # of tables that no run leaves behind
+    if wrong := _impossible(record):  # the checksums are right, but no run writes such tables
         raise DamagedResult(f"{place_of(result)}: damaged: measured anew, {wrong}")
     return replace(result, record=record)
 
 
 def place_of(result: Result) -> Path:
-    """The directory of a stored result with tables."""
+    """Directory of a stored result with tables."""
     assert isinstance(result.tables, OnDisk)
     return result.tables.place
 
 
 def in_directory(place: Path) -> Result:
-    """The result whose record a directory has; its tables are read when asked for."""
+    """The result whose record a directory has. Its tables are read on access. Raises `DamagedResult`."""
     with reading(place / RECORD, place) as path:
         data = path.read_bytes()
         record = _DECODER.decode(data)
@@ -124,7 +127,10 @@ def in_directory(place: Path) -> Result:
 
 
 def write_run(result: Result, target: str | Path, *, csv: bool = False) -> None:
-    """Writes a run's directory, replacing an earlier result. An `OSError` names it."""
+    """Writes a run's directory, and replaces an earlier result. With `csv`, adds the flow table as CSV.
+
+    Raises `ConfigError` if the directory holds other files. An `OSError` names the directory.
+    """
     target = Path(target)
     check_target(target)
     if target.parent.is_dir():
@@ -137,7 +143,7 @@ def write_run(result: Result, target: str | Path, *, csv: bool = False) -> None:
 
 
 def write_tables(done: Result, target: Path, more: Mapping[str, bytes] | None = None) -> None:
-    """Write the tables of an encoded result, and more files, into a directory that appears whole."""
+    """Writes the tables of an encoded result, and `more` files, to a directory that appears complete."""
     with new_directory(target) as directory:
         for name, data in {**{f"{name}.parquet": data for name, data in done.tables.items()}, **(more or {})}.items():
             (directory / name).write_bytes(data)  # type: ignore[arg-type]
@@ -155,7 +161,7 @@ def _burst_files(table: pl.DataFrame) -> dict[str, bytes]:
 
 
 def check_same_run(target: Path, key: str) -> None:
-    """Refuses to overwrite the result of another run."""
+    """Raises `ConfigError` if the directory holds the result of another run than the one with this key."""
     if not (target / RECORD).exists():
         return
     earlier = in_directory(target).provenance
@@ -165,7 +171,7 @@ def check_same_run(target: Path, key: str) -> None:
 
 
 def check_target(target: Path) -> None:
-    """Refuses in advance a directory for a run that holds other files."""
+    """Raises `ConfigError` if a directory, in which a run is to be written, holds files that no run writes."""
     if not target.exists():
         return
     names = {path.name for path in target.iterdir()} if target.is_dir() else {target.name}
@@ -184,7 +190,11 @@ def check_target(target: Path) -> None:
 def read_each(
     items: Iterable[T], read: Callable[[T], Result], damages: list[str] | None, more: Sequence[str] = ()
 ) -> list[Result]:
-    """Values read from each item. Damage, with `more`, is added to `damages`; without such a list it raises."""
+    """Results read from the items that are undamaged.
+
+    Errors of damaged items and the texts `more` are added to the list `damages`. If it is None, they are raised
+    together as one `DamagedResult`.
+    """
     found, damaged = [], []
     for item in items:
         try:
@@ -200,7 +210,7 @@ def read_each(
 
 
 def _impossible(record: Record) -> str:
-    """Error in a well-formed record; empty if none."""
+    """Text of the first impossible value in a well-formed record; empty if there is none."""
     metrics, meta, seed = record["metrics"], record["meta"], record["provenance"]["seed"]
     infinite = [name for name, value in metrics.items() if not math.isfinite(value)]
     unknown = metrics.keys() - possible(record["classes"]).keys() if is_measured_today(record) else ()
@@ -227,7 +237,10 @@ def _check(found: Checksum, wanted: Checksum) -> None:
 
 @contextlib.contextmanager
 def reading(path: Path, place: Path | None = None) -> Iterator[Path]:
-    """Name the file of a result in whatever goes wrong while it is read, and what to do about it in its `place`."""
+    """Turns any error of reading a result's file into a `DamagedResult` that names the file.
+
+    With a `place`, the message says to remove this directory and to repeat the command.
+    """
     remedy = f"; remove {place}, and repeat the command that made it" if place else ""
     try:
         yield path

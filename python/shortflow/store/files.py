@@ -1,8 +1,8 @@
 """Files and directories that appear complete or not at all.
 
-Partial output has a hidden name next to its target, and is renamed when complete. Meanwhile its writer holds a lock
-(flock), which the kernel releases with the process, in any container. Hidden files without a lock have no writer and
-can be removed.
+Partial output has a hidden name next to its target, and is renamed when complete. Until then, its writer holds a lock
+(flock). The kernel releases the lock when the process ends, in any container. A hidden file without a lock has no
+writer and can be removed.
 """
 
 import contextlib
@@ -25,14 +25,14 @@ from shortflow.lazy import msgspec
 Found = TypeVar("Found")
 
 PARTIAL = ".partial@"
-"""Beginning of hidden names of what is being written."""
+"""Prefix of the hidden names of partial output."""
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _OCCUPIED = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
 _SEAL = re.compile(rb',\n "checksum": "([0-9a-f]{64})"\n}\n\Z')
 _LOOKED_AT = 65_536
-"""Bytes at each end of a file that tell its kind."""
+"""Number of bytes read at each end of a file to recognise its kind."""
 
 
 @contextlib.contextmanager
@@ -57,7 +57,7 @@ class Kind(Enum):
         rb"\A\s*<!doctype html>.{,2000}"
         rb"<meta (name=\"generator\" content=\"Shortflow\"|[^>]*default-src 'none'; script-src 'nonce-[^>]*blob:\")>"
     )
-    """The second form is of 0.2.0, without a generator."""
+    """Version 0.2.0 wrote the second form, which names no generator."""
     CAPTURE = rb"\A\n\r\r\n.{24}shortflow "
     TRACE = rb"\APAR1.*cwnd_seg.*PAR1\Z"
     PERFETTO = rb"\A\n.{,12}shortflow"
@@ -69,11 +69,11 @@ class Kind(Enum):
     SET_UPS = rb"\Achoices,largest factor"
     TABLE = rb"\A\| scenario \| metric \| "
     CHECKED = rb"\A\{"
-    """JSON files whose contents were checked when read."""
+    """JSON files whose readers check the contents."""
 
 
 def is_of_kind(path: Path, kind: Kind) -> bool:
-    """True if a file is an earlier output of this kind."""
+    """True if the path is a file that begins and ends as an output of this kind."""
     if not path.is_file():
         return False
     with _naming(path), path.open("rb") as file:
@@ -84,16 +84,16 @@ def is_of_kind(path: Path, kind: Kind) -> bool:
 
 
 def check_replaceable(target: Path, kind: Kind) -> None:
-    """Refuses to replace a file unless it is empty or an earlier output of this kind. Raises `ConfigError`."""
+    """Raises `ConfigError` if `target` is a file that is neither empty nor an earlier output of this kind."""
     if target.is_file() and target.stat().st_size and not is_of_kind(target, kind):
         raise ConfigError(f"{target}: exists and is no earlier output of this kind; remove it, or name another file")
 
 
 def write_bytes(path: Path, data: bytes, kind: Kind | None = None) -> None:
-    """Writes a file atomically. An `OSError` names it.
+    """Writes a file atomically. An `OSError` names the file.
 
-    Only files of the same kind are replaced; without a kind, the file is a part of a result, known by name. Links stay
-    links; devices and pipes take the data directly.
+    Raises `ConfigError` if an existing file is of another kind. Without a kind, any file is replaced, as for parts of a
+    result, which are known by name. A link stays a link. A device or pipe takes the data directly.
     """
     with new_file(path, kind) as partial:
         partial.write_bytes(data)
@@ -103,8 +103,8 @@ def write_bytes(path: Path, data: bytes, kind: Kind | None = None) -> None:
 def new_file(target: Path, kind: Kind | None, beside: Path | None = None) -> Iterator[Path]:
     """A file that replaces `target` if the block succeeds, and is removed otherwise.
 
-    Until then it is in the directory `beside` (default: that of the target). An `OSError` names the target. Links stay
-    links; devices and pipes take the data directly.
+    Until then, the file is in the directory `beside` (default: the directory of the target). An `OSError` names the
+    target. A link stays a link. For a device or pipe, the block gets the target itself.
     """
     target = target.resolve()
     with _naming(target):
@@ -125,7 +125,7 @@ def new_file(target: Path, kind: Kind | None, beside: Path | None = None) -> Ite
 
 @contextlib.contextmanager
 def _read_by_somebody(pipe: Path) -> Iterator[None]:
-    """Opens a device or pipe. A pipe without a reader is an `OSError`, because writing would block."""
+    """Holds a device or pipe open during the block. Raises `OSError` if a pipe has no reader: writing would block."""
     try:
         descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
@@ -139,12 +139,15 @@ def _read_by_somebody(pipe: Path) -> Iterator[None]:
 
 
 def write_text(path: Path, text: str, kind: Kind) -> None:
-    """Writes a UTF-8 text file atomically. Only files of the same kind are replaced."""
+    """Writes a UTF-8 text file atomically. Raises `ConfigError` if an existing file is of another kind."""
     write_bytes(path, text.encode(), kind)
 
 
 def read_json_file(path: Path, shape: type[Found], remedy: str) -> Found:
-    """Contents of a JSON file with checked types. An `OSError` or `DamagedResult` names the file."""
+    """Contents of a JSON file, decoded as the type `shape`.
+
+    Raises `OSError` or `DamagedResult`, which name the file. A `DamagedResult` says to remove the file, and `remedy`.
+    """
     with _naming(path):
         text = path.read_bytes()
     try:
@@ -154,20 +157,20 @@ def read_json_file(path: Path, shape: type[Found], remedy: str) -> Found:
 
 
 def sealed(document: bytes) -> bytes:
-    """A JSON object, indented by one, with the SHA-256 of the preceding text as its last member."""
+    """A JSON object, indented by one space, with the SHA-256 of the text before as an additional last member."""
     body = document.rstrip().removesuffix(b"\n}")
     return body + b',\n "checksum": "%b"\n}\n' % hashlib.sha256(body).hexdigest().encode()
 
 
 def check_seal(document: bytes) -> None:
-    """Raises `ValueError` if a sealed text was altered. Earlier versions wrote no seal."""
+    """Raises `ValueError` if a sealed text was altered. A text without a seal passes: earlier versions wrote none."""
     found = _SEAL.search(document)
     if found and hashlib.sha256(document[: found.start()]).hexdigest().encode() != found[1]:
         raise ValueError("its checksum is wrong")
 
 
 def remove_leftovers(directory: Path) -> None:
-    """Remove what processes that are gone were writing in a directory."""
+    """Removes the partial output of ended processes from a directory."""
     for path in directory.glob(f"{PARTIAL}*"):
         with contextlib.suppress(OSError), _opened(path) as handle:
             if _lock(handle, fcntl.LOCK_NB):
@@ -175,7 +178,10 @@ def remove_leftovers(directory: Path) -> None:
 
 
 def new_log(target: Path) -> int:
-    """A new file for appending, locked while open. Gets its name only after it is locked."""
+    """Creates a file for appending, and returns its descriptor. The file is locked while open.
+
+    The file gets its name only after it is locked, so no reader takes it for a log without a writer.
+    """
     with _naming(target):
         partial, handle = _claim(target.parent, Path.touch, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
         partial.rename(target)
@@ -183,7 +189,7 @@ def new_log(target: Path) -> int:
 
 
 def has_writer(path: Path) -> bool:
-    """True if a process may still write a file under its lock. Without file locks the answer is always true."""
+    """True if a process may still write the file, because it holds the lock. True if there are no file locks."""
     try:
         with _opened(path) as handle:
             return not _lock(handle, fcntl.LOCK_NB)
@@ -193,7 +199,7 @@ def has_writer(path: Path) -> bool:
 
 @contextlib.contextmanager
 def hidden(parent: Path, make: Callable[[Path], None] = Path.mkdir) -> Iterator[Path]:
-    """A hidden directory, or what `make` makes, under its lock. Removed at the end."""
+    """A hidden directory, or the file that `make` creates, locked during the block and then removed."""
     partial, handle = _claim(parent, make)
     try:
         yield partial
@@ -211,7 +217,7 @@ def _claim(parent: Path, make: Callable[[Path], None], flags: int = _READ) -> tu
             _lock(handle)
             if partial.exists():
                 return partial, handle
-            os.close(handle)  # swept between being made and being locked
+            os.close(handle)  # another process swept the file before it was locked
 
 
 @contextlib.contextmanager
@@ -224,7 +230,7 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 def _lock(handle: int, option: int = 0) -> bool:
-    """True if the lock was acquired; False on file systems without locks, where nothing is swept."""
+    """Acquires the lock, and returns True. Returns False on file systems without locks, where no file is swept."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | option)
     except OSError:
@@ -233,10 +239,10 @@ def _lock(handle: int, option: int = 0) -> bool:
 
 
 def _swap(new: Path, target: Path) -> None:
-    """Rename `new` to `target`; an earlier result there takes the name of `new` in the same step, as Linux can.
+    """Renames `new` to `target`. An earlier result at `target` takes the name of `new` in the same step.
 
-    Where the system or the file system cannot, the earlier result is removed first. Where two processes put the same
-    result there, whoever comes last stays.
+    If the system or the file system cannot exchange names, the earlier result is removed first. If two processes
+    write the same target, the later result stays.
     """
     while True:
         try:
@@ -261,7 +267,7 @@ def _remove(path: Path) -> None:
 
 @contextlib.contextmanager
 def _naming(target: Path) -> Iterator[None]:
-    """Adds the target's name to system errors, which have the hidden name or none."""
+    """Replaces the file name in system errors, which is hidden or absent, by the name of the target."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Runs as one tidy table: a row per run, a column per varying setting and per metric."""
+"""Tables of runs: one row per run, with a column per varying setting and per metric."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -16,7 +16,7 @@ from shortflow.scenario import Setting
 from shortflow.transport import SOURCE
 
 UNSET = "not set"
-"""Placeholder for a key that a run does not have."""
+"""Text in place of the value of a key that a run does not have."""
 _HEAD: dict[str, Callable[[Result], str | int | None]] = {
     "run": lambda run: run.key[:KEY_LENGTH],
     "scenario": lambda run: run.provenance["scenario"],
@@ -35,10 +35,14 @@ def runs_frame(
     """Table of runs.
 
     The first columns are `run` (as in the tables of a run), `scenario`, `scheme`, `seed`, `digest`, `build`, `source`,
-    `finished_at`, `superseded` and `error` (of a failed run). Then follows a column per setting that was set or varies
-    between current runs of a scenario or scheme; settings whose values are all numbers of one kind are numbers, in
-    seconds, bytes or bits per second if possible. Then follows a column per metric, null if a run lacks it, and
-    `lower_bounds`, a list of the metrics that are lower bounds.
+    `finished_at`, `superseded` and `error` (of a failed run).
+
+    Next is one column for each setting that was given by `--set`, or that varies between current runs of a scenario or
+    scheme. If all values of a setting are quantities of one kind, the column has numbers, in seconds, bytes or bits per
+    second where the unit allows it. Otherwise it has text.
+
+    Next is one column for each metric, null for runs without the metric. The last column is `lower_bounds`, a list of
+    the run's metrics that are lower bounds.
     """
     runs = [*current, *superseded, *failed]
     metrics = list(telling((row for run in runs for row in run.rows), *(run.bins for run in runs[:1])))
@@ -61,10 +65,11 @@ def runs_frame(
 
 
 def completion(flows: pl.DataFrame, meta: Meta) -> pl.DataFrame:
-    """Finite flows that started in measured time.
+    """Flows that count for completion times: finite flows that started after the warm-up.
 
-    Added columns: `elapsed_s`, the FCT or the age of an unfinished flow at the end of the run; `elapsed_slowdown`, its
-    ratio to `ideal_fct_s`; `censored`, true for unfinished flows, whose FCT is at least `elapsed_s`.
+    Added columns: `elapsed_s` is the FCT, or the age of an unfinished flow at the end of the run. `elapsed_slowdown` is
+    the slowdown, or `elapsed_s` divided by `ideal_fct_s` for an unfinished flow. `censored` is true for unfinished
+    flows, whose FCT is at least `elapsed_s`.
     """
     group = RunData({"flows": flows}, meta).flows
     counts = pl.Series("counts", [group.counts(flow) for flow in group.flows], pl.Boolean)
@@ -85,12 +90,13 @@ def counted_flows(flows: pl.DataFrame, meta: Meta, origin: Provenance) -> pl.Dat
 
 
 def varying(settings: Iterable[Sequence[Setting]]) -> list[str]:
-    """Smallest set of keys that distinguishes the runs' settings, in order.
+    """Keys that tell the runs' settings apart, in the order of the settings.
 
-    Explicitly set keys come first. Keys that follow a parameter or default, or that only some runs have, are added only
-    if needed. Titles and the source of a law are never included.
+    Keys that were set explicitly, vary, and occur in all runs are always included. A key that follows from a parameter
+    or a default, or that only some runs have, is included only if it tells more runs apart. Titles and the source of a
+    law are never included.
     """
-    known = {id(each): each for each in settings}.values()  # runs of a log share settings objects
+    known = {id(each): each for each in settings}.values()  # runs of a log share settings objects: read each once
     values = [{one["key"]: one["value"] for one in each if one["key"] not in ("title", SOURCE)} for each in known]
     every = dict.fromkeys(key for each in values for key in each)
     chosen = {one["key"] for each in known for one in each if not one["source"].startswith(("default", "parameter"))}
@@ -106,7 +112,10 @@ def varying(settings: Iterable[Sequence[Setting]]) -> list[str]:
 
 
 def _settings(origins: Sequence[Provenance], taken: set[str]) -> dict[str, str]:
-    """Column names with their keys, of scenarios and of schemes; schemes are grouped by the name before a +."""
+    """Key of each column of settings. Runs are compared by scenario, and by scheme up to a `+` in its name.
+
+    A column has the key's short name, or the whole key if the short name is one of `taken`.
+    """
     groups: dict[tuple[str, str], list[Sequence[Setting]]] = {}
     for origin in origins:
         groups.setdefault(("scenario", origin["scenario"]), []).append(origin["scenario_settings"])
@@ -118,7 +127,7 @@ def _settings(origins: Sequence[Provenance], taken: set[str]) -> dict[str, str]:
 
 
 def _setting_column(name: str, texts: Sequence[str | None]) -> pl.Series:
-    """Numbers, where all texts are of one kind."""
+    """Column of numbers if all texts are quantities of one kind; otherwise of texts."""
     known = [*dict.fromkeys(text for text in texts if text is not None)]
     numbers = in_base_unit(known)
     if numbers is None:
@@ -133,7 +142,10 @@ def _value(origin: Provenance, key: str) -> str | None:
 
 
 def _values(origins: Sequence[Provenance]) -> list[Mapping[str, str]]:
-    """Settings of each run by key, those of its scenario first. Runs of a log share settings, which are read once."""
+    """Settings of each run by key. A key of the scenario takes precedence over an equal key of the scheme.
+
+    Runs of a log share settings objects, each of which is read once.
+    """
     known: dict[tuple[int, int], Mapping[str, str]] = {}
     found = []
     for origin in origins:
@@ -146,7 +158,7 @@ def _values(origins: Sequence[Provenance]) -> list[Mapping[str, str]]:
 
 
 def _metric_columns(names: Sequence[str], runs: Sequence[Result]) -> Iterator[pl.Series]:
-    """Filled run by run, since a metric of one scenario is null in the runs of all others."""
+    """Columns of metrics, filled run by run, because most metrics of one scenario are null in runs of another one."""
     found: dict[str, list[tuple[int, float]]] = {name: [] for name in names}
     for at, run in enumerate(runs):
         for name, value in run.metrics.items():

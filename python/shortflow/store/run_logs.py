@@ -1,11 +1,10 @@
-"""The record of each run of a store: a line that is appended to a log, so that thousands are a few files.
+"""Run logs of a store. The record of each run is one appended line, so thousands of records need only a few files.
 
-A run log, `DIR/run-logs/TIME-ID.jsonl`, is what one process appended. A line is a checksum (CRC-32) and a JSON object:
-a `part`, which is what many runs have in common, a `run`, a run that `failed`, or a `claim` on runs that the process
-works on. Nothing that was written is ever written again. A line that a killed process left unfinished at the end counts
-as not written.
+One process appends to one run log, `DIR/run-logs/TIME-ID.jsonl`. A line has a checksum (CRC-32) and a JSON object. The
+object is a `part` that many runs share, a `run`, a `failed` run, or a `claim` on runs that the process works on.
+Written lines never change. If a killed process left its last line incomplete, the line is ignored.
 
-Claims are hints: a lost claim costs a run twice, never an answer.
+Claims are hints. If a claim is lost, a run is done twice, and the results are still right.
 """
 
 import contextlib
@@ -32,12 +31,13 @@ from shortflow.store.directories import OnDisk
 from shortflow.store.files import has_writer, new_log, remove_leftovers
 
 RUN_LOGS, TABLES_IN = "run-logs", "runs"
-"""The directories of a store: of the logs, and of the tables."""
+"""Directories of a store: of the logs, and of the tables."""
 _FLUSH_S = 1.0
-"""Seconds until the file is made durable. A kill of the process loses nothing."""
+"""Minimum time between two flushes of the log to disk, in seconds. A killed process loses no line in any case."""
 _CLAIM_S = 60.0
 """Age in seconds at which a claim is stale."""
-_RELEASED = 0.0  # time of a released claim
+_RELEASED = 0.0
+"""Time that a claim gets when it is released."""
 _RENEW_S = 20.0
 """Interval in seconds for renewing claims."""
 
@@ -80,14 +80,14 @@ _ENCODER = msgspec.json.Encoder()
 
 @dataclass(frozen=True)
 class Kept:
-    """Runs of a store: of those with one key the newest with tables, the newest without, and the newest failure."""
+    """Runs of a store. For each key, the newest run with tables, the newest without tables, and the newest failure."""
 
     by_key: dict[tuple[str, bool, bool], Result] = field(default_factory=dict)
     damages: list[str] = field(default_factory=list)
-    """Unreadable lines, with place and error."""
+    """One text for each unreadable line or file, with its place and error."""
 
     def add(self, result: Result) -> None:
-        """Add a run, unless a newer one is there."""
+        """Adds a run, unless a newer run of the same key and form is present."""
         key = result.key, bool(result.record["tables"]), bool(result.error)
         earlier = self.by_key.get(key)
         if not earlier or earlier.provenance["finished_at"] <= result.provenance["finished_at"]:
@@ -95,7 +95,7 @@ class Kept:
 
     @property
     def results(self) -> list[Result]:
-        """All of them by scenario, scheme, seed and settings: an order that no build and no number of jobs changes."""
+        """All runs, ordered by scenario, scheme, seed and settings. The order depends on neither build nor jobs."""
 
         def place(result: Result) -> tuple[object, ...]:
             origin = result.provenance
@@ -106,15 +106,15 @@ class Kept:
 
 
 def place_in(store: Path, scenario: str, scheme: str, seed: int, key: str) -> Path:
-    """The directory in which a store keeps the tables of a run."""
+    """Directory in which a store keeps the tables of a run."""
     return store / TABLES_IN / f"{scenario}-{scheme}-seed{seed}-{key[:KEY_LENGTH]}"
 
 
 class RunLog:
-    """Log of this process. The file exists from the first claim or run on, under a lock."""
+    """Log of this process. The first claim or run creates the file, which stays locked."""
 
     def __init__(self, store: Path) -> None:
-        """Writes nothing yet."""
+        """`store` is the directory of the store. Creates no file yet."""
         self._directory = store / RUN_LOGS
         self._file: int | None = None
         self.path = self._directory
@@ -125,9 +125,9 @@ class RunLog:
         self._has_runs = False
 
     def add(self, result: Result) -> None:
-        """Appends a finished run. An `OSError` names the file, which is then unchanged."""
+        """Appends a finished or failed run. Raises `OSError`, which names the file, and leaves the file unchanged."""
         if self._file is None:
-            self._claim([], _RELEASED)  # logs of earlier versions have no claims
+            self._claim([], _RELEASED)  # a first line that tells this log from logs of versions without claims
         origin = result.provenance
         scenario = _Part(scenario=msgspec.convert(origin, ScenarioOrigin))
         scheme = _Part(scheme=msgspec.convert(origin, SchemeOrigin))
@@ -146,33 +146,33 @@ class RunLog:
         self._claimed.discard(result.key)
 
     def claim(self, key: str) -> float:
-        """Claims a run, and returns the time of the claim."""
+        """Claims a run, and returns the time of the claim in seconds since 1970."""
         self._claimed.add(key)
         self._claimed_at = time.monotonic()
         return self._claim([key], time.time())
 
     def release(self, *keys: str) -> None:
-        """Ends claims on runs that have no line here."""
+        """Ends this process's claims on these runs. A run that was added has no claim any more."""
         if held := self._claimed.intersection(keys):
             self._claimed -= held
             self._claim([*held], _RELEASED)
 
     def renew(self) -> None:
-        """Renews claims before they are stale."""
+        """Renews all claims if they are older than `_RENEW_S`, before they become stale."""
         if self._claimed and time.monotonic() - self._claimed_at > _RENEW_S:
             self._claimed_at = time.monotonic()
             self._claim([*self._claimed], time.time())
 
     def flush(self) -> None:
-        """Makes everything safe against a power cut, ends all claims, and removes a file that only has claims."""
-        with contextlib.suppress(OSError):  # others wait a minute then
+        """Makes all lines durable against a power cut, ends all claims, and removes a log that only has claims."""
+        with contextlib.suppress(OSError):  # if it fails, other processes wait until the claims are stale
             self.release(*self._claimed)
         if self._file is not None:
             os.fsync(self._file)
             if not self._has_runs:
                 self.path.unlink(missing_ok=True)
                 self._file = None
-        with contextlib.suppress(OSError):  # where there are logs, or nothing
+        with contextlib.suppress(OSError):  # the directory has logs, or does not exist
             self._directory.rmdir()
 
     def _claim(self, keys: list[str], at: float) -> float:
@@ -202,22 +202,22 @@ class RunLog:
             self._directory.mkdir(parents=True, exist_ok=True)
             name = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}.jsonl"
             self.path, self._size = self._directory / name, 0
-            with contextlib.suppress(FileNotFoundError):  # another process removed the empty directory just now
+            with contextlib.suppress(FileNotFoundError):  # another process has just removed the empty directory
                 self._file = new_log(self.path)
                 weakref.finalize(self, os.close, self._file)
         return self._file
 
 
 class RunLogs:
-    """The run logs of a store, each read from where it was read before."""
+    """All run logs of a store. Each call reads on from the position of the last call."""
 
     def __init__(self, store: Path) -> None:
-        """Reads nothing yet."""
+        """`store` is the directory of the store. Reads no file yet."""
         self._store, self._directory = store, store / RUN_LOGS
         self._logs: dict[str, _Log] = {}
 
     def more(self, kept: Kept, but: Path | None = None) -> None:
-        """Adds the lines appended since the last call, from all logs `but` one."""
+        """Adds the runs that were appended since the last call to `kept`. The log `but` is not read."""
         names = [entry.name for entry in os.scandir(self._directory)] if self._directory.is_dir() else []
         for name in sorted(names):
             if not name.endswith(".jsonl") or (but and name == but.name):
@@ -227,11 +227,11 @@ class RunLogs:
             self._logs[name].more(kept)
 
     def is_claimed(self, key: str, before: float = math.inf) -> bool:
-        """True if another live process claimed the run `before` a time."""
+        """True if another live process claimed the run, and did so `before` this time in seconds since 1970."""
         return any(log.is_claimed(key, before) for log in self._logs.values())
 
     def sweep(self) -> None:
-        """Removes the logs of dead processes that only have claims, and those that have no name yet."""
+        """Removes logs of ended processes that only have claims, and partial files of logs."""
         remove_leftovers(self._directory)
         for log in self._logs.values():
             log.sweep()
@@ -248,10 +248,10 @@ class _Log:
         self._claims: dict[str, _Claim] = {}
 
     def more(self, kept: Kept) -> None:
-        """Reads the whole lines appended since the last call. A log without a writer is read once."""
+        """Reads the complete lines appended since the last call. A log without a writer is read only once."""
         if self._is_over:
             return
-        # Asked first: a writer that ends now has written its last line.
+        # Asked before reading: a writer that ends between the two steps has written its last line by then.
         no_writer = not self._lines and not has_writer(self._path)
         unread, found = 0, []
         lines = self._appended(kept).split(b"\n")[:-1]
@@ -278,7 +278,7 @@ class _Log:
             kept.add(result)
 
     def is_claimed(self, key: str, before: float) -> bool:
-        """True if the log's process is alive, is not this one, and claimed the run before a time."""
+        """True if the log's process lives, is another process, and claimed the run before this time."""
         claim = self._claims.get(key)
         return (
             claim is not None
@@ -290,7 +290,7 @@ class _Log:
         )
 
     def sweep(self) -> None:
-        """Removes the log of a dead process that only has claims."""
+        """Removes the log if its process has ended and it only has claims."""
         if self._is_over and self._claim_lines == self._lines:
             self._path.unlink(missing_ok=True)
 
@@ -301,7 +301,7 @@ class _Log:
             with self._path.open("rb") as file:
                 file.seek(self._read)
                 data = file.read()
-        except FileNotFoundError:  # it only had claims, and its process has ended
+        except FileNotFoundError:  # another process removed the log, because it only had claims
             return b""
         except OSError as error:
             kept.damages.append(f"{self._path}: damaged: {error.strerror or error}; move it away")
@@ -311,7 +311,7 @@ class _Log:
         return whole
 
     def _take(self, line: _Part | _Run | _Failed | _Claim) -> Result | None:
-        """The run of a line, if it has one; None too where the directory of its tables was removed."""
+        """The run of a line. None if the line is no run, or if the directory of the run's tables was removed."""
         if isinstance(line, _Part):
             self._parts[line.id] = line
             return None

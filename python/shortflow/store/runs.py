@@ -1,6 +1,6 @@
-"""A store of runs: the record of each is a line of a log, and its tables, where they are kept, are a directory.
+"""Store of runs. The record of each run is a line of a log; its tables, if they are kept, are a directory.
 
-The tables are complete before the line is written, and without a line there is no run.
+The tables are complete before the line is written. A run without a line does not exist.
 """
 
 import contextlib
@@ -30,12 +30,12 @@ _log = logging.getLogger(__name__)
 class Store:
     """Runs below one directory, found by the hash of their inputs.
 
-    A damaged result counts as missing, and is named in a warning. A result superseded by a newer run with the same
-    settings counts as missing too: the newest run counts, here and in `select_runs`.
+    A damaged result counts as missing, and a warning names it. A result that a newer run with the same settings
+    supersedes counts as missing, too, as in `select_runs`.
     """
 
     def __init__(self, directory: Path) -> None:
-        """Opens the store and removes leftovers of killed writers."""
+        """Opens or creates the store, and removes leftovers of killed writers."""
         self.directory = directory
         self.runs = directory / TABLES_IN
         self.runs.mkdir(parents=True, exist_ok=True)
@@ -49,14 +49,14 @@ class Store:
         self._superseded = {(result.key, bool(result.tables)) for result in old}
 
     def results(self) -> list[Result]:
-        """All runs that can be read, those of other processes too."""
+        """All readable runs, including the runs of other processes."""
         self.look()
         return self._kept.results
 
     def find(self, run: Run, *, tables: bool = True, warn: bool = True) -> Result | None:
-        """Stored result of exactly this run, or None; tables are read on access.
+        """Stored result of exactly this run, or None. Its tables are read on access.
 
-        A run stored without `tables` is found only if none are needed. `warn` reports a damaged one.
+        With `tables`, a run that was stored without tables is not found. With `warn`, a damaged result is reported.
         """
         for with_tables in (True,) if tables else (False, True):
             found = self._kept.by_key.get((run.key, with_tables, False))
@@ -76,11 +76,14 @@ class Store:
         return None
 
     def look(self) -> None:
-        """Reads runs appended by other processes. Readers of the store report damage."""
+        """Reads the runs that other processes appended. Damage in their logs is left to readers of the store."""
         self._logs.more(self._kept, but=self.log.path)
 
     def claim(self, run: Run) -> bool:
-        """Claims a run, unless another process works on it. The earlier of two simultaneous claims counts."""
+        """Claims a run for this process. Returns False if another process works on the run.
+
+        If two processes claim a run simultaneously, the earlier claim counts.
+        """
         if self._logs.is_claimed(run.key):
             return False
         claimed_at = self.log.claim(run.key)
@@ -91,7 +94,10 @@ class Store:
         return True
 
     def keep(self, result: Result, *, tables: bool = True) -> Result:
-        """Store what became of a run, at once: with its tables if it has any."""
+        """Stores a finished or failed run immediately, and returns the stored result.
+
+        Tables are stored if `tables` is true and the run has tables.
+        """
         if result.error or not (tables and result.tables):
             done = result.alone()
         else:
@@ -108,7 +114,7 @@ class Store:
         self._superseded.discard((result.key, bool(result.tables)))
 
     def check_names(self, runs: Sequence[Run]) -> None:
-        """Refuses runs with directory names too long for the file system."""
+        """Raises `ConfigError` for a run whose directory name is too long for the file system."""
         limit = os.pathconf(self.runs, "PC_NAME_MAX")
         for run in runs:
             place = place_in(self.directory, run.scenario.name, run.scheme.name, run.seed, run.key)
@@ -121,11 +127,15 @@ class Store:
 
 
 def select_runs(directory: Path, only: Container[str] | None = None, damages: list[str] | None = None) -> Selection:
-    """The runs in or below `directory`, or those with `only` these keys, that count: of each run the newest.
+    """Current and superseded runs in or below `directory`; with `only`, those among runs with these keys.
 
-    Runs are the same run if they agree in scenario, scheme, seed and settings, whatever code made them. Runs of one
-    scenario that were made by different code are a `ConfigError` that says what to run again, as are no runs at all; a
-    damaged record is a `DamagedResult` or, beside runs that are whole, left out and named in `damages`.
+    Runs are equal if scenario, scheme, seed and settings are equal, regardless of the code that made them. The newest
+    of equal runs is current.
+
+    Raises `ConfigError` if there are no runs, or if current runs of one scenario come from different code. The error
+    says which runs to repeat. Without a list `damages`, a damaged record raises `DamagedResult`. With the list, damaged
+    records are left out and added to the list, and raise only if no current run remains. With `only`, damaged records
+    are left out without being listed.
     """
     damages = damages if only is None else []
     selection = supersede([each for each in _found(directory, damages) if only is None or each.key in only])
@@ -147,7 +157,7 @@ def select_runs(directory: Path, only: Container[str] | None = None, damages: li
 
 
 def _found(directory: Path, damages: list[str] | None) -> list[Result]:
-    """All runs in or below a directory; of a store, without those of other stores below it."""
+    """All runs in or below a directory. If it is a store, runs of other stores below it are not included."""
     own = directory / TABLES_IN
     stores, places = [directory], []
     for folder, folders, files in os.walk(directory):
@@ -171,9 +181,10 @@ def _found(directory: Path, damages: list[str] | None) -> list[Result]:
 
 @front_door
 def load_run(directory: str | Path) -> Result:
-    """Reads a run's directory from `Result.save` or `shortflow run --out`, or one in a store's `runs`.
+    """Reads the run of a directory that `Result.save` or `shortflow run --out` wrote, or of one in a store's `runs`.
 
-    A `DamagedResult` names a missing or altered file.
+    Raises `DamagedResult`, which names the file, for a missing or altered file, and `ConfigError` for a `directory`
+    that is a file.
     """
     place = Path(directory)
     if place.is_file():
@@ -187,10 +198,11 @@ def load_run(directory: str | Path) -> Result:
 
 @front_door
 def load_store(directory: str | Path) -> Results:
-    """Newest version of each run that `compare`, `sweep`, `run` or `tune` stored in or below a directory.
+    """Current runs that `compare`, `sweep`, `run` or `tune` stored in or below a directory.
 
-    Raises `ConfigError` if there are none, or if different code made runs of one scenario. A `DamagedResult` names a
-    damaged file. Also updates the store's `runs.parquet`, which has the contents of `to_frame`.
+    Raises `ConfigError` if there are no runs, or if runs of one scenario come from different code. Raises
+    `DamagedResult`, which names the file, for a damaged file. Also updates the store's `runs.parquet`, which has the
+    contents of `to_frame`.
     """
     directory = Path(directory)
     selection = select_runs(directory)
@@ -199,7 +211,7 @@ def load_store(directory: str | Path) -> Results:
     selection = replace(selection, current=today)
     found = Results([*current(selection), *selection.failed], directory=directory, superseded=superseded(selection))
     if (directory / TABLES_IN).is_dir():
-        with contextlib.suppress(OSError):  # of a store that is only to be read
+        with contextlib.suppress(OSError):  # the store may be read-only
             log = RunLog(directory)
             for result in renewed:
                 log.add(result)
@@ -209,7 +221,7 @@ def load_store(directory: str | Path) -> Results:
 
 
 def save(results: Iterable[Result], directory: str | Path) -> Path:
-    """Saves runs with their tables to a store."""
+    """Saves runs with their tables to the store in `directory`, and returns the directory."""
     store = Store(Path(directory))
     for result in results:
         store.keep(result)
@@ -218,7 +230,7 @@ def save(results: Iterable[Result], directory: str | Path) -> Path:
 
 
 def conclude(store: Store) -> None:
-    """Makes a store's runs durable, and updates its table. Damage and mixed code are left to readers of the store."""
+    """Makes a store's runs durable, and updates its `runs.parquet`. Damage and mixed code are left to readers."""
     store.log.flush()
     today = []
     for result in store.results():
@@ -229,7 +241,7 @@ def conclude(store: Store) -> None:
 
 
 def current(selection: Selection) -> list[Result]:
-    """Current runs, with their distance from ideal SRPT if a run of it has the same flows."""
+    """Current runs. If the store has a run of ideal SRPT on the same flows, each run has its distance from it."""
     points: dict[Hashable, list[Result]] = {}
     for result in selection.current:
         origin = result.provenance
@@ -238,13 +250,13 @@ def current(selection: Selection) -> list[Result]:
 
 
 def superseded(selection: Selection) -> list[Result]:
-    """Superseded runs that this version can measure."""
+    """Superseded runs whose metrics the present code measured or can measure."""
     every = [measured_today(result) for result in selection.superseded]
     return [result for result in every if is_measured_today(result.record)]
 
 
 def _renew(directory: Path, table: pl.DataFrame) -> None:
-    """Writes the file unless unchanged."""
+    """Writes the store's table of runs, unless the file has the same contents."""
     path, data = directory / TABLE, parquet([table])
     if not path.is_file() or path.read_bytes() != data:
         write_bytes(path, data, Kind.RUNS)

@@ -1,7 +1,7 @@
-"""Choice of the stored runs that count: one rule for all readers of a store.
+"""Choice of the current runs of a store. All readers of a store use this rule.
 
-Of runs that agree in scenario, scheme, seed and settings, the newest counts and supersedes the others. All that count
-in one scenario must come from the same code.
+Among runs with equal scenario, scheme, seed and settings, the newest is current and supersedes the older ones. All
+current runs of one scenario must come from the same code.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -25,13 +25,13 @@ class Selection:
     current: Sequence[Result]
     superseded: Sequence[Result]
     failed: Sequence[Result] = ()
-    """Failed runs that were not repeated since."""
+    """Failed runs that have not succeeded and that no newer failure supersedes."""
 
 
 def supersede(results: Sequence[Result]) -> Selection:
-    """Separates the newest of equal runs from older ones; both keep the order of the results.
+    """Separates the newest of equal runs from older ones. Each list of the selection keeps the order of `results`.
 
-    A failed run supersedes older failures only. It is left out if the same run ever succeeded.
+    A failed run supersedes older failures only. It is left out if an equal run succeeded at any time.
     """
     seen: set[Hashable] = set()
     newest = set()
@@ -55,7 +55,11 @@ def supersede(results: Sequence[Result]) -> Selection:
 
 
 def check_one_code(directory: Path, selection: Selection) -> None:
-    """Refuses runs of one scenario from different builds, sources or files. The `ConfigError` has the remedy."""
+    """Raises `ConfigError` if current runs of one scenario come from different code.
+
+    Code differs if the build, the source of a law, or the contents of a file differ. Runs without tables whose metrics
+    another version measured raise the error, too. The error says which runs to repeat.
+    """
     if not all(result.tables or is_measured_today(result.record) for result in selection.current):
         raise ConfigError(
             f"{directory}: runs without tables were measured by another version of Shortflow, whose metrics may mean "
@@ -75,15 +79,16 @@ def check_one_code(directory: Path, selection: Selection) -> None:
 
 
 def decisive(settings: Iterable[Setting]) -> frozenset[tuple[str, str]]:
-    """Settings that affect results, without title and source of a law."""
+    """Pairs of key and value of the settings that decide a run's identity: all but title and source of a law."""
     return frozenset((each["key"], each["value"]) for each in settings if each["key"] not in ("title", SOURCE))
 
 
 def _identities(result: Result, known: dict[int, tuple[Hashable, Hashable]]) -> set[Hashable]:
-    """Identities of a run across code versions; one match of two suffices.
+    """Two identities of a run. Runs are equal if they share one of them.
 
-    Either all values are equal, or all explicitly set values are, and only defaults differ, as they may between builds.
-    `known` has the values of settings objects, which runs of a log share.
+    Runs share the first if all values of their settings are equal. They share the second if all explicitly set values
+    are equal, because defaults may differ between builds. `known` caches the values of each settings object by its
+    `id`, because runs of a log share these objects.
     """
     origin = result.provenance
     both = origin["scenario_settings"], origin["scheme_settings"]
@@ -100,7 +105,7 @@ def _source(origin: Provenance) -> str | None:
 
 
 def _check_equal(what: str, origins: Sequence[Provenance], code: Callable[[Provenance], Hashable]) -> None:
-    """Refuses runs with different code, and names those to repeat: all unlike the newest."""
+    """Raises `ConfigError` if the runs' code differs. The error names the runs to repeat: all unlike the newest run."""
     newest = max(origins, key=lambda each: (each["finished_at"], each["key"]))
     others = [origin for origin in origins if code(origin) != code(newest)]
     if not others:
@@ -112,7 +117,7 @@ def _check_equal(what: str, origins: Sequence[Provenance], code: Callable[[Prove
 
 
 def _named(origins: Sequence[Provenance]) -> str:
-    """Runs by scheme, settings and seeds, in the command line's terms."""
+    """Text that names runs by scheme, settings and seeds, as options of the command line."""
     groups = _grouped(origins, lambda each: (each["scheme"], tuple(changed(each).items())))
     texts = [
         f"{scheme}{''.join(f' --set {key}={value}' for key, value in settings)}, "
@@ -124,7 +129,7 @@ def _named(origins: Sequence[Provenance]) -> str:
 
 
 def numbered(seeds: Sequence[int]) -> str:
-    """Seeds as text, as a range if consecutive."""
+    """Text for ascending seeds, such as `seed 3`, `seeds 1 to 5` or `seeds 1, 4`."""
     if len(seeds) == 1:
         return f"seed {seeds[0]}"
     if seeds[-1] - seeds[0] == len(seeds) - 1:
