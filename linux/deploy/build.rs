@@ -1,11 +1,11 @@
-//! Builds the fixed-point laws for this host and, where the feature `bpf` asks for it, the eBPF programs.
+//! Builds the fixed-point laws for this host and, with the feature `bpf`, the eBPF programs.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
 include!("src/laws/names.rs");
-/// The other programs.
+/// Programs other than the laws.
 const PROGRAMS: [&str; 5] = ["setsockopt", "dscp", "status", "choose", "cubic"];
 
 fn main() {
@@ -30,8 +30,7 @@ fn main() {
     }
 }
 
-/// Undefined behaviour traps: the laws are only compared here, and must have none where the verifier of eBPF
-/// cannot see it.
+/// Builds the laws natively. Undefined behaviour traps, because the eBPF verifier does not detect it in the laws.
 fn native_laws() {
     let headers = NAMES.map(|name| ["-include".to_owned(), format!("src/bpf/laws/{name}.h")]);
     cc::Build::new()
@@ -54,7 +53,8 @@ fn program(name: &str, definitions: &[String], object: &Path) {
         "aarch64" => "arm64",
         other => other,
     };
-    // Debug builds, which the tests use, take warnings for errors; not `make linux`, for another clang may have new ones.
+    // In debug builds, which the tests use, warnings are errors. In `make linux` they are not, because another clang
+    // may have new warnings.
     let strict = (variable("PROFILE") == "debug").then_some("-Werror");
     let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
     let status = Command::new(&clang)
@@ -63,9 +63,9 @@ fn program(name: &str, definitions: &[String], object: &Path) {
         .args(definitions)
         .args(["-Wno-unused-parameter", "-Wno-missing-declarations"])
         .arg(format!("-D__TARGET_ARCH_{target}"))
-        // Headers of the libbpf that the loader is linked with.
+        // The headers of the libbpf that the loader is linked with.
         .arg(format!("-I{}", variable("DEP_BPF_INCLUDE")))
-        // asm/types.h, where Debian keeps it.
+        // Debian's place of asm/types.h.
         .arg(format!("-I/usr/include/{machine}-linux-gnu"))
         .arg("-c")
         .arg(format!("src/bpf/{name}.bpf.c"))

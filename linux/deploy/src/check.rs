@@ -1,5 +1,5 @@
-//! Host requirements of eBPF congestion controls. Reads the kernel's own types (BTF), so that backported
-//! features are found.
+//! Host requirements of eBPF congestion controls. The checks read the kernel's own types (BTF), so they find
+//! backported features.
 
 use crate::Failure;
 use crate::packages::Packages;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 
-/// Capabilities that loading takes, with their bit in `CapEff` of capabilities(7).
+/// Capabilities that loading needs, with their bits in `CapEff` (capabilities(7)).
 const CAPABILITIES: [(&str, u32); 3] = [("CAP_NET_ADMIN", 12), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
 const NO_TYPES: &str = "/sys/kernel/btf/vmlinux: the kernel needs CONFIG_DEBUG_INFO_BTF=y";
 const TUN: &str = "/dev/net/tun";
@@ -22,15 +22,15 @@ const INSPECTION: [(&str, u32); 2] = [("CAP_SYS_PTRACE", 19), ("CAP_SYS_ADMIN", 
 /// Availability of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is.
+    /// The host meets the requirement.
     Present,
-    /// It is not, and there is another way.
+    /// The host does not meet the requirement, and there is another way.
     Optional,
-    /// It is not, and nothing can be loaded without it.
+    /// The host does not meet the requirement, and nothing can be loaded without it.
     Missing,
 }
 
-/// One line of the list.
+/// A requirement, with its availability on this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Requirement.
@@ -46,7 +46,7 @@ impl Finding {
         Finding { name, verdict, detail: detail.into() }
     }
 
-    /// False where nothing can be loaded for want of it.
+    /// False if nothing can be loaded because the requirement is not met.
     pub fn is_enough(&self) -> bool {
         self.verdict != Verdict::Missing
     }
@@ -63,7 +63,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// All findings, in the order in which loading needs them.
+/// All requirements, in the order in which loading needs them.
 pub fn findings() -> Vec<Finding> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let mut all = vec![Finding::new("kernel", Verdict::Present, read("/proc/sys/kernel/osrelease"))];
@@ -80,7 +80,7 @@ pub fn findings() -> Vec<Finding> {
     all
 }
 
-/// The remedy where the kernel does not show its types, without which no program loads.
+/// The remedy if the kernel does not show its types (BTF), without which no program loads.
 pub fn without_types() -> Option<&'static str> {
     Btf::from_vmlinux().is_err().then_some(NO_TYPES)
 }
@@ -106,12 +106,12 @@ fn kernel_types(btf: Option<&Btf<'_>>) -> Vec<Finding> {
     vec![Finding::new("BTF", Verdict::Present, "/sys/kernel/btf/vmlinux"), struct_ops, link]
 }
 
-/// The hook that tells since 7.1 when something is sent after a pause; before, `cwnd_event` does.
+/// The hook that since Linux 7.1 reports data sent after a pause; earlier kernels call `cwnd_event`.
 const TX_START: &str = "cwnd_event_tx_start";
 
-/// Suffix of the operations in sender.bpf.c that fit a kernel.
+/// Suffix of the operations in sender.bpf.c that fit the kernel.
 pub fn operations(btf: &Btf<'_>) -> &'static str {
-    // Two before 6.10, four since.
+    // `cong_control` has two arguments before Linux 6.10, and four since then.
     match (arguments(btf, "cong_control"), arguments(btf, TX_START)) {
         (Some(4), Some(_)) => "_7",
         (Some(4), None) => "",
@@ -119,7 +119,7 @@ pub fn operations(btf: &Btf<'_>) -> &'static str {
     }
 }
 
-/// Number of arguments of the hook in `tcp_congestion_ops`; `None` without such a hook.
+/// Number of arguments of `hook` in `tcp_congestion_ops`; `None` without this hook.
 fn arguments(btf: &Btf<'_>, hook: &str) -> Option<usize> {
     let ops = btf.type_by_name::<Struct<'_>>("tcp_congestion_ops")?;
     let member = ops.iter().find(|member| member.name.is_some_and(|name| name == hook))?;
@@ -128,7 +128,7 @@ fn arguments(btf: &Btf<'_>, hook: &str) -> Option<usize> {
     Some(function.iter().count())
 }
 
-/// True if the kernel's structure has the member.
+/// True if the kernel's `structure` has the member.
 fn has_member(btf: &Btf<'_>, structure: &str, member: &str) -> bool {
     let found = btf.type_by_name::<Struct<'_>>(structure);
     found.is_some_and(|found| found.iter().any(|each| each.name.is_some_and(|name| name == member)))
@@ -136,7 +136,7 @@ fn has_member(btf: &Btf<'_>, structure: &str, member: &str) -> bool {
 
 fn jit(enabled: &str) -> Finding {
     match enabled {
-        // Only the host's own network namespace shows it; struct_ops is not there without a JIT at all.
+        // Only the host's own network namespace has this sysctl. Without a JIT, struct_ops is missing too.
         "" => Finding::new("JIT", Verdict::Present, "net.core.bpf_jit_enable is not shown in this namespace"),
         "0" => Finding::new("JIT", Verdict::Missing, "sysctl net.core.bpf_jit_enable=1"),
         value => Finding::new("JIT", Verdict::Present, format!("net.core.bpf_jit_enable = {value}")),
@@ -151,7 +151,7 @@ fn pins() -> Finding {
     }
 }
 
-/// Mount point of cgroup2. `mounts` is the text of /proc/mounts: device, directory, type and options on each
+/// Mount point of cgroup2. `mounts` is the text of /proc/mounts, with device, directory, type and options in each
 /// line.
 pub fn cgroup2_directory(mounts: &str) -> Option<&str> {
     mounts.lines().find_map(|line| {
@@ -172,8 +172,8 @@ fn cgroup2(mounts: &str) -> Finding {
     }
 }
 
-/// Checks the capabilities to read or change loaded programs.
-/// An error names the lacking ones.
+/// Checks that this process has the capabilities to read and change loaded programs.
+/// An error names the missing capabilities.
 pub fn privileged() -> Result<(), Failure> {
     let finding = privileges(&fs::read_to_string("/proc/self/status").unwrap_or_default());
     if finding.is_enough() { Ok(()) } else { Err(Failure::Host(format!("missing: {}", finding.detail))) }
@@ -201,12 +201,12 @@ fn privileges(status: &str) -> Finding {
     }
 }
 
-/// Device that provides the testbed's network cards.
+/// Opens the device that provides the testbed's network cards.
 fn tun() -> io::Result<()> {
     fs::OpenOptions::new().read(true).write(true).open(TUN).map(drop)
 }
 
-/// Requirements of the testbed, without the requirements of loading.
+/// The testbed's requirements, except those of loading.
 fn testbed(lacking: &Packages, tun: &io::Result<()>, counts_timeouts: bool) -> Finding {
     let no_tun = tun.as_ref().err().map(|why| match why.kind() {
         io::ErrorKind::PermissionDenied => {
@@ -222,7 +222,7 @@ fn testbed(lacking: &Packages, tun: &io::Result<()>, counts_timeouts: bool) -> F
     }
 }
 
-/// User-space tools that some command needs.
+/// User-space tools that a command needs.
 fn tools(name: &'static str, lacking: &Packages) -> Finding {
     match lacking.advice() {
         Some(advice) => Finding::new(name, Verdict::Optional, advice),
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(cgroup2("").verdict, Verdict::Optional);
     }
 
-    /// The programs are compiled against types of Linux 7.1.
+    /// The programs are compiled against the types of Linux 7.1.
     #[test]
     fn hooks_are_found_by_their_names_and_arguments() {
         let btf = Btf::from_path(concat!(env!("OUT_DIR"), "/sf_dctcp.bpf.o")).unwrap();

@@ -1,9 +1,9 @@
-//! Why a command failed, and the exit code that says so.
+//! Reasons of failed commands, with their exit codes.
 
 use std::fmt;
 use std::process::ExitCode;
 
-/// The reason, in words for the user.
+/// The reason of a failed command, in words for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// A check or a claim did not hold.
@@ -18,7 +18,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The exit code of the command.
+    /// Exit code of the command.
     pub fn code(&self) -> ExitCode {
         match self {
             Failure::NotHeld(_) => ExitCode::from(1),
@@ -27,7 +27,7 @@ impl Failure {
         }
     }
 
-    /// The host refuses to do `what`.
+    /// The failure of `what` on this host.
     pub fn host<E: fmt::Display>(what: impl fmt::Display) -> impl FnOnce(E) -> Failure {
         move |error| Failure::Host(format!("{what}: {error}"))
     }

@@ -1,8 +1,8 @@
-//! Tools and headers, and the packages that have them.
+//! Tools and headers that are needed, and the packages that have them.
 
 use std::path::Path;
 
-/// A tool or header, and the packages that have it.
+/// A tool or header, with the packages that have it.
 struct Tool {
     file: &'static str,
     debian: &'static str,
@@ -13,7 +13,7 @@ const fn tool(file: &'static str, debian: &'static str, fedora: &'static str) ->
     Tool { file, debian, fedora }
 }
 
-/// To build the programs.
+/// Needed to build the programs.
 const BUILD: [Tool; 7] = [
     tool("clang", "clang", "clang"),
     tool("cc", "gcc", "gcc"),
@@ -23,40 +23,40 @@ const BUILD: [Tool; 7] = [
     tool("/usr/include/libelf.h", "libelf-dev", "elfutils-libelf-devel"),
     tool("/usr/include/zlib.h", "zlib1g-dev", "zlib-devel"),
 ];
-/// For the testbed.
+/// Needed for the testbed.
 const TESTBED: [Tool; 2] = [tool("ip", "iproute2", "iproute"), tool("tc", "iproute2", "iproute-tc")];
-/// For its virtual machine.
+/// Needed for the testbed's virtual machine.
 const VIRTUAL: [Tool; 2] = [
     tool("qemu-system-x86_64", "qemu-system-x86", "qemu-system-x86"),
     tool("setpriv", "util-linux", "util-linux"),
 ];
 
-/// Packages that a host lacks.
+/// Packages that the host lacks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Packages {
-    /// As Debian and Ubuntu call them.
+    /// Names in Debian and Ubuntu.
     pub debian: Vec<&'static str>,
-    /// As Fedora calls them.
+    /// Names in Fedora.
     pub fedora: Vec<&'static str>,
 }
 
 impl Packages {
-    /// Packages that build the eBPF programs.
+    /// Missing packages for building the eBPF programs.
     pub fn to_build() -> Packages {
         Packages::lacking(&BUILD, &std::env::var("PATH").unwrap_or_default())
     }
 
-    /// Packages of the testbed.
+    /// Missing packages for the testbed.
     pub fn for_testbed() -> Packages {
         Packages::lacking(&TESTBED, &std::env::var("PATH").unwrap_or_default())
     }
 
-    /// Packages of the testbed's virtual machine.
+    /// Missing packages for the testbed's virtual machine.
     pub fn for_virtual() -> Packages {
         Packages::lacking(&VIRTUAL, &std::env::var("PATH").unwrap_or_default())
     }
 
-    /// `path` is the search path; names with a leading slash are not searched for there.
+    /// Missing packages for `tools`. `path` is the search path, which does not apply to names with a leading slash.
     fn lacking(tools: &[Tool], path: &str) -> Packages {
         let is_there = |file: &str| path.split(':').any(|directory| Path::new(directory).join(file).exists());
         let lacking = || tools.iter().filter(|tool| !is_there(tool.file));
@@ -68,7 +68,7 @@ impl Packages {
         packages
     }
 
-    /// Install command for all that is lacking.
+    /// Commands that install all missing packages; `None` if there are none.
     pub fn advice(&self) -> Option<String> {
         let (debian, fedora) = (self.debian.join(" "), self.fedora.join(" "));
         let both = format!("Debian, Ubuntu: apt-get install {debian}; Fedora: dnf install {fedora}");

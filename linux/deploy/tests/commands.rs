@@ -1,4 +1,4 @@
-//! Output of the commands that need no rights and no kernel.
+//! Output of the commands that need no privileges and no kernel.
 #![cfg(feature = "bpf")]
 
 use serde_json::{Value, json};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
 /*
- * Chooses the congestion control of connections of a cgroup, at a stage that the loader names, by the connection's
- * own port: the ports from FIRST_PORT on stand for `names`, and PEER more are the ports of their other ends. Only for a
- * test.
+ * Chooses the congestion control of connections in a cgroup by their local port, at a stage that the loader sets.
+ * The ports from FIRST_PORT on stand for `names`; the ports of the other ends are larger by PEER. Only for a test.
  */
 #include "kernel.h"
 
@@ -12,11 +11,11 @@ enum { FIRST_PORT = 5001, PEER = 100, NAMES = 6, NAME = 16, ALLOW = 1 };
 
 const volatile struct {
 	__u64 stage;		/* BPF_SOCK_OPS_* */
-	__u64 state;		/* the new state, of BPF_SOCK_OPS_STATE_CB */
+	__u64 state;		/* the new state, for BPF_SOCK_OPS_STATE_CB */
 	char names[NAMES][NAME];
 } choice SEC(".rodata.choice");
 
-/* Copies the name of `port` to `name`. */
+/* Copies the name that `port` stands for to `name`; false if there is none. */
 static __always_inline _Bool is_named(__u32 port, char name[NAME])
 {
 	__u32 index = port - FIRST_PORT;

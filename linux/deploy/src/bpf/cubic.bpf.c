@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
-/* The kernel's CUBIC, called by programs, so that the kernel measures it as it measures ours. Only for a test. */
+/* The kernel's CUBIC, called through eBPF programs, so that the kernel measures it like our laws. Only for a test. */
 #include "kernel.h"
 
 enum tcp_ca_event { FIRST };
@@ -23,7 +23,7 @@ HOOK(void, cubic_phase, struct sock *sk, __u8 phase) { cubictcp_state(sk, phase)
 HOOK(void, cubic_event, struct sock *sk, int event) { cubictcp_cwnd_event(sk, (enum tcp_ca_event)event); }
 HOOK(void, cubic_acked, struct sock *sk, const struct ack_sample *sample) { cubictcp_acked(sk, sample); }
 HOOK(__u32, cubic_undo, struct sock *sk) { return tcp_reno_undo_cwnd(sk); }
-/* For each ACK: what a call costs that does nothing. */
+/* Measures the cost of an empty call for each ACK. */
 HOOK(void, cubic_nothing, struct sock *sk, __u32 flags) {}
 
 SEC(".struct_ops.link")

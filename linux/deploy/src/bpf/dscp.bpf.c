@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
-/* Gives each TCP packet that leaves a device its priority, as crates/sim/src/host/priority.rs defines them. */
+/* Writes its priority into each TCP packet that leaves a device; crates/sim/src/host/priority.rs defines priorities. */
 #include "maps.h"
 #include "laws/priority.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 enum { CONTINUE = -1, ETHERNET = 14, IP4 = 0x0800, IP6 = 0x86dd, TCP = 6 };
-/* The last two number classes, which packets carry as they are. */
+/* The numbers of the last two rules are classes, which packets carry unchanged. */
 enum { BY_SIZE, BY_REMAINING, BY_SENT, BY_DEADLINE, BY_CLASS, BY_LEVELS };
 #define CLASS_LAST 7U
 
-/* Set by the loader: one of them, and for BY_LEVELS bytes sent in rising order, NEVER in unused places. */
+/* Set by the loader: the rule, and for BY_LEVELS the thresholds in bytes sent, rising, NEVER in unused places. */
 const volatile struct { __u64 by, thresholds[CLASS_LAST]; } rule SEC(".rodata.rule");
 
-/* PIAS: how many thresholds a flow has reached. */
+/* The number of thresholds that a flow has reached (PIAS). */
 INLINE __u64 level(__u64 sent)
 {
 	__u64 reached = 0;
@@ -24,7 +24,7 @@ INLINE __u64 level(__u64 sent)
 	return reached;
 }
 
-/* The number that the rule makes of the packet's flow. */
+/* The priority number of the packet's flow under the rule. */
 INLINE __u64 number(struct __sk_buff *skb)
 {
 	struct bpf_sock *sk = skb->sk ? bpf_sk_fullsock(skb->sk) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
-/* The kernel's types and constants, as far as the programs read them; offsets are relocated when they load. */
+/* The kernel's types and constants that the programs read. libbpf relocates offsets when it loads a program. */
 #pragma once
 #include <linux/bpf.h>
 #include <linux/types.h>
@@ -101,14 +101,14 @@ enum { AF_INET = 2 };
 /* `TCP_CA_NAME_MAX`. */
 enum { NAME_MAX = 16 };
 enum { SOL_SOCKET = 1, SO_MARK = 36, SOL_TCP = 6, TCP_CONGESTION = 13 };
-/* Of a route: what its pointer to the metrics has besides in its lowest bits, and the place of initcwnd among them. */
+/* For the metrics of a route: flags in the lowest bits of the pointer to the metrics, and the index of initcwnd. */
 enum { METRICS_FLAGS = 3, METRIC_INITCWND = 10 };
 enum { SK_PACING_NONE, SK_PACING_NEEDED, SK_PACING_FQ };
-/* Phases of loss recovery, an event of a sender, and two of a receiver. */
+/* Phases of loss recovery; an event of a sender, and two events of a receiver. */
 enum { CA_OPEN, CA_DISORDER, CA_CWR, CA_RECOVERY, CA_LOSS };
 enum { EVENT_SENDS_AGAIN = 0, EVENT_NO_CE = 4, EVENT_CE = 5 };
-/* icsk_ack.pending: a bit of the kernel's, and one that it does not use. It clears all of them with an ACK. */
+/* Bits of icsk_ack.pending: one of the kernel, and one that the kernel does not use. Each ACK clears all bits. */
 enum { ACK_NOW = 16, ACK_OURS = 128 };
-/* tcp_sock.ecn_flags: either mode of ECN, of RFC 3168 and (in kernels of 2026) AccECN. Then tcp_congestion_ops.flags. */
+/* Bits of tcp_sock.ecn_flags: ECN agreed, by RFC 3168 or (in kernels of 2026) AccECN. Bits of tcp_congestion_ops.flags. */
 enum { ECN_AGREED = 1 | 16, ECN_DEMAND_CWR = 4 };
 enum { NON_RESTRICTED = 1, NEEDS_ECN = 2 };

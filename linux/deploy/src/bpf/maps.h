@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
-/* The map that all programs share. libbpf pins it where the loader says, or takes the one that is there. */
+/* The map that all programs share. libbpf pins the map where the loader says, or reuses a map pinned there. */
 #pragma once
 #include "flow.h"
 

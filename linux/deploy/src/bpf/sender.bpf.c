@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
 /*
- * A sender with the window law LAW of the header HEADER, both from build.rs. Loss recovery and retransmission are the
- * kernel's. The window is kept here and written to the socket on every ACK, because the kernel changes its own
- * during recovery (proportional rate reduction, undo).
+ * A congestion control with the window law LAW of the header HEADER, both set by build.rs. The kernel detects losses
+ * and retransmits. The program keeps the window itself and writes it to the socket on every ACK, because the kernel
+ * changes the socket's window during recovery (proportional rate reduction, undo).
  */
 #include HEADER
 #include "maps.h"
 
-/* As programs/segments.rs has them. */
+/* The same values as in programs/segments.rs. */
 enum { SIZES_MOST = 7, MARK_OF_SIZES = 0x53460000 };
 
-/* Connections that asked for `from` and run `to`: both the same where the kernel refuses every other one. */
+/* Connections that asked for `from` and run `to`; both are the same if the kernel refuses every other one. */
 struct fallback { char from[NAME_MAX], to[NAME_MAX]; };
-/* Their number, and the other end of the last of them. */
+/* The number of these connections, and the address of the other end of the last one. */
 struct fallen { __u64 connections; __be32 peer[4]; };
 
 #define PASTE(a, b) a##b
@@ -23,9 +23,9 @@ struct fallen { __u64 connections; __be32 peer[4]; };
 #define MY(name) JOIN(LAW, name)
 
 /*
- * As a receiver: how long an ACK may wait for a second segment. A sender with a window below two would wait for
- * it in every round trip, 40 ms by the kernel's default. The kernel refuses less than two ticks of its timer, which
- * ticks 1000, 250 or 100 times a second.
+ * Shortens the receiver's delay of ACKs. With the kernel's default of 40 ms, a sender with a window below two segments
+ * would wait for this delay in every round trip. The kernel refuses less than two ticks of its timer, which ticks
+ * 1000, 250 or 100 times a second.
  */
 INLINE void hurry_acks(struct sock *sk)
 {
@@ -37,21 +37,21 @@ INLINE void hurry_acks(struct sock *sk)
 	if (!bpf_setsockopt(sk, SOL_TCP, TCP_BPF_DELACK_MAX, &us, sizeof(us)))
 		return;
 	us = 20000;
-	bpf_setsockopt(sk, SOL_TCP, TCP_BPF_DELACK_MAX, &us, sizeof(us)); /* or else the default stays */
+	bpf_setsockopt(sk, SOL_TCP, TCP_BPF_DELACK_MAX, &us, sizeof(us)); /* if this fails too, the default stays */
 }
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* Set by the loader, in the order of its sections: what the user typed, then the same in fixed point. */
+/* Set by the loader, in the order of its sections: the text that the user typed, then its values in fixed point. */
 const volatile struct config {
 	char text[256];
 	__u64 needs_ecn;
-	__u64 sizes;		/* of segments smaller than the full one, for which there are routes */
-	__u64 device[2];	/* the name of the device that they leave by */
+	__u64 sizes;		/* number of sizes below a full segment for which there are routes */
+	__u64 device[2];	/* name of the device of these routes */
 	struct MY(_params) law;
 } config SEC(".rodata.config");
 
-/* Roles by port, for applications that say nothing themselves. */
+/* Roles by port, for applications that state no role. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -60,7 +60,7 @@ struct {
 	__type(value, __u64);
 } ports SEC(".maps");
 
-/* The defaults from before ours, of network namespaces by their numbers and, at 0, of the host: programs/defaults.rs. */
+/* Earlier defaults: of network namespaces by their numbers, and of the host at number 0; see programs/defaults.rs. */
 struct defaults {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -70,7 +70,7 @@ struct defaults {
 };
 struct defaults defaults SEC(".maps"), host SEC(".maps");
 
-/* Connections of sf_* without ECN, since the load: programs/fallbacks.rs. */
+/* Connections since the load that asked for sf_* but have no ECN; programs/fallbacks.rs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -79,26 +79,26 @@ struct {
 	__type(value, struct fallen);
 } fallbacks SEC(".maps");
 
-/* Progress of recovery: it has just begun, or the last ACK repaired something and showed no other loss. */
+/* Progress of recovery. BEGINS: it has just begun. ADVANCES: the last ACK repaired something and showed no new loss. */
 enum repair { STALLS, ADVANCES, BEGINS };
 
 /* status.bpf.c reads the first two members. */
 struct sender {
 	struct window window;
 	struct MY(_state) law;
-	struct window prior;		/* before the loss that recovery is about */
+	struct window prior;		/* before the loss that recovery repairs */
 	__u32 snd_una, delivered_ce;	/* at the last ACK */
-	__u32 cwr_end;			/* no further decrease for ECN before this is acknowledged */
+	__u32 cwr_end;			/* no further decrease for ECN until this byte is acknowledged */
 	__u32 prior_rcv_nxt;
 	__u32 delivered;		/* at the last ACK */
-	__u32 lost;			/* at the last ACK, in all */
+	__u32 lost;			/* total at the last ACK */
 	__u32 pipe;			/* half segments that recovery leaves in the network */
 	__u8 ce, is_loss;
 	__u8 is_probed;			/* the phase became CWR since the last ACK was seen */
 	__u8 has_paced;			/* the kernel paces because publish() said so */
 	__u8 repair;			/* enum repair */
-	__u8 size;			/* segments are the full one's 2^-size */
-	__u16 initial;			/* segments that a pause leaves at least */
+	__u8 size;			/* segments have 2^-size of the full segment */
+	__u16 initial;			/* smallest window after a pause, in segments */
 	__u16 full;			/* bytes of the full segment */
 };
 _Static_assert(sizeof(struct sender) <= 104, "the state fits into icsk_ca_priv");
@@ -108,7 +108,7 @@ INLINE struct sender *sender_of(struct sock *sk)
 	return (void *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
 }
 
-/* Keeps the compiler from reading the values that the loader has not set yet. */
+/* Prevents the compiler from folding in values that the loader has not set yet. */
 INLINE const struct MY(_params) *params(void)
 {
 	const struct MY(_params) *p = (const void *)&config.law;
@@ -127,10 +127,10 @@ INLINE __u32 in_flight(struct tcp_sock *tp)
 }
 
 /*
- * The window in recovery, in segments. The first retransmission leaves at once; from there one segment leaves for
- * two that arrive, until cwnd is reached (RFC 9937 with its factor 1/2). Below cwnd the sender has lost more than
- * its decrease: then as many leave as arrived, so that no burst follows the loss, and one more at first and where an ACK
- * repairs something without telling of another loss.
+ * The window in recovery, in segments. The first retransmission leaves at once. After that, one segment leaves for
+ * every two that arrive, until cwnd is reached (RFC 9937 with a factor of 1/2). If fewer segments than cwnd are in
+ * flight, the sender has lost more than its decrease. As many segments then leave as arrived, so that no burst follows
+ * the loss. One more may leave at first, and after each ACK that repairs something and shows no new loss.
  */
 INLINE __u32 recovering(struct tcp_sock *tp, struct sender *s, __u32 cwnd)
 {
@@ -140,18 +140,19 @@ INLINE __u32 recovering(struct tcp_sock *tp, struct sender *s, __u32 cwnd)
 	return clamp64(at_least(cwnd, s->pipe / 2), 1, in_flight(tp) + arrived + (s->repair != STALLS));
 }
 
-/* The segment that the window counts. */
+/* Bytes of the segments that the window counts. */
 INLINE __u32 full_segment(struct tcp_sock *tp, const struct sender *s)
 {
 	return clamp64(tp->mss_cache, config.sizes ? at_least(s->full, 1) : 1, 0xffff);
 }
 
 /*
- * Eq. 9 of FaST: below one segment the window goes with segments of its size, here in powers of two. Linux takes the
- * size from the route, and the route from the mark (programs/segments.rs). It learns the size when something leaves by
- * the new route, so where segments shrink a bare ACK goes ahead: the next one would leave as IP fragments. The pace of
- * publish() makes up for the rounding, and for the one segment that leaves too small where they grow. A connection that
- * leaves by another device, by IPv6 or with a mark of the application keeps whole segments.
+ * Eq. 9 of FaST: with a window below one segment, segments have the size of the window, here rounded to powers of two.
+ * Linux takes the size from the route, and the route from the mark (programs/segments.rs). Linux learns a new size when
+ * a packet leaves by the new route. If segments shrink, a bare ACK is sent first; otherwise the next segment would leave
+ * as IP fragments. If segments grow, one segment leaves with the old size. The pace of publish() compensates for this
+ * segment and for the rounding. A connection that uses another device, IPv6 or a mark of the application keeps whole
+ * segments.
  */
 INLINE _Bool has_routes(struct sock *sk)
 {
@@ -171,11 +172,11 @@ INLINE void fit_segments(struct sock *sk, struct tcp_sock *tp, struct sender *s)
 	for (__u8 i = 1; i <= SIZES_MOST; i++)
 		size += i <= config.sizes && s->window.cwnd <= SEGMENT >> i;
 	mark = s->size ? MARK_OF_SIZES + s->size : 0;
-	if (sk->sk_mark != mark) { /* somebody else's */
+	if (sk->sk_mark != mark) { /* a mark of the application */
 		s->size = 0;
 		return;
 	}
-	if (!BPF_CORE_READ(sk, sk_dst_cache)) /* until something leaves by the new route */
+	if (!BPF_CORE_READ(sk, sk_dst_cache)) /* no packet has left by the new route yet */
 		return;
 	if (size && !has_routes(sk))
 		size = 0;
@@ -187,7 +188,7 @@ INLINE void fit_segments(struct sock *sk, struct tcp_sock *tp, struct sender *s)
 	s->size = size;
 }
 
-/* True if the namespace shrinks windows after a pause (RFC 2861). */
+/* True if the network namespace shrinks windows after a pause (RFC 2861). */
 INLINE _Bool shrinks_idle(struct sock *sk)
 {
 	return sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_slow_start_after_idle;
@@ -195,7 +196,7 @@ INLINE _Bool shrinks_idle(struct sock *sk)
 
 INLINE __u32 within_clamp(struct tcp_sock *tp, __u32 cwnd) { return at_least(at_most(cwnd, tp->snd_cwnd_clamp), 1); }
 
-/* Below one segment the window is a pace: the kernel sends whole segments, further apart. */
+/* Writes the window to the socket. A window below one segment becomes a pace: segments are sent further apart. */
 static __noinline void publish(struct tcp_sock *tp, struct sender *s, __u8 phase)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
@@ -221,14 +222,14 @@ static __noinline void publish(struct tcp_sock *tp, struct sender *s, __u8 phase
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 		s->has_paced = 1;
 	} else if (!below && s->has_paced) {
-		/* Somebody who has set a rate of their own meanwhile keeps it, and fq its own pacing. */
+		/* A rate that the application has set meanwhile stays, as does the pacing of fq. */
 		if (sk->sk_pacing_status == SK_PACING_NEEDED && sk->sk_max_pacing_rate == ~0UL)
 			sk->sk_pacing_status = SK_PACING_NONE;
 		s->has_paced = 0;
 	}
 }
 
-/* The law's view of the flow, without an acknowledgement. */
+/* The flow as the law sees it, without an acknowledgement. */
 INLINE struct ack view(struct sock *sk, struct tcp_sock *tp)
 {
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
@@ -252,7 +253,7 @@ INLINE struct ack view(struct sock *sk, struct tcp_sock *tp)
 	return ack;
 }
 
-/* The role that the operator gave to the connection's destination port, or else to its own. */
+/* The role that the operator gave to the connection's remote port, or else to its local port. */
 INLINE __u64 role_of_ports(struct sock *sk)
 {
 	__u16 port = bpf_ntohs(sk->__sk_common.skc_dport);
@@ -266,8 +267,8 @@ INLINE __u64 role_of_ports(struct sock *sk)
 }
 
 /*
- * RFC 6928's window, or that of the route. The socket's own is larger where the connection has begun with another
- * congestion control, and one where its SYN was lost.
+ * The initial window: that of the route, or ten segments (RFC 6928). The socket's window does not tell: it is larger
+ * if the connection started with another congestion control, and one segment if its SYN was lost.
  */
 INLINE __u16 initial_window(struct sock *sk)
 {
@@ -301,9 +302,9 @@ INLINE void count_fallback(struct sock *sk, const char *to)
 }
 
 /*
- * Without ECN there are no marks to obey. The namespace's default takes over, or the default from before, if ours is the
- * default now; Reno is always there. Fails while another program sets this connection's congestion control, such as one that
- * has just chosen ours.
+ * Replaces our congestion control on a connection without ECN, which gets no marks. The namespace's default takes over,
+ * or its earlier default if ours is the default now. If these fail, Reno takes over, which every kernel has. Fails while
+ * another program sets the congestion control of this connection, such as a program that has just chosen ours.
  */
 INLINE _Bool fall_back(struct sock *sk)
 {
@@ -326,7 +327,7 @@ INLINE _Bool fall_back(struct sock *sk)
 	return 1;
 }
 
-/* True if the law drives the connection from here on. */
+/* Starts the law on a connection. True if the law drives the connection from now on. */
 static __noinline int start(struct sock *sk, _Bool is_last_chance)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -338,7 +339,7 @@ static __noinline int start(struct sock *sk, _Bool is_last_chance)
 	if (config.needs_ecn && !(tp->ecn_flags & ECN_AGREED)) {
 		if (fall_back(sk) || !is_last_chance)
 			return 0;
-		count_fallback(sk, self); /* losses alone are better than no law */
+		count_fallback(sk, self); /* a law that sees only losses is better than none */
 	}
 	hurry_acks(sk);
 	flow = bpf_sk_storage_get(&flows, sk, &none, BPF_SK_STORAGE_GET_F_CREATE);
@@ -359,8 +360,9 @@ static __noinline int start(struct sock *sk, _Bool is_last_chance)
 }
 
 /*
- * The kernel calls this once. A program or an application may have chosen the law during the handshake, before ECN is
- * agreed, and a fallback fails within the call by which a program has chosen. Then is_ready() starts the law.
+ * The kernel calls this hook once. A program or an application may have chosen the law during the handshake, before ECN
+ * is agreed. A fallback fails within the call by which a program has chosen the law. In these cases is_ready() starts
+ * the law.
  */
 HOOK(void, MY(_start), struct sock *sk)
 {
@@ -368,7 +370,7 @@ HOOK(void, MY(_start), struct sock *sk)
 		start(sk, 0);
 }
 
-/* Hooks come before `start` too: the ACK of a SYN, the timeout of one. */
+/* Hooks may come before the law has started: for the ACK of a SYN, or for its timeout. */
 static __noinline int start_late(struct sock *sk)
 {
 	__u8 state = sk->__sk_common.skc_state;
@@ -377,12 +379,13 @@ static __noinline int start_late(struct sock *sk)
 }
 
 /*
- * The first hook after the handshake is that of the first data that leaves, or arrives with an ECN mark. It starts the law
- * if nothing else has. Every ACK asks, so that the common answer takes a load and a branch.
+ * True if the law drives the connection. The first hook after the handshake comes when the first data leaves, or arrives
+ * with an ECN mark. This hook starts the law, if it has not started. Every ACK calls this function, so the common answer
+ * takes only a load and a branch.
  */
 INLINE _Bool is_ready(struct sock *sk) { return has_started(sender_of(sk)) || start_late(sk); }
 
-/* The window is what holds the sender back, so that it may grow (RFC 2861; tcp_is_cwnd_limited()). */
+/* True if the window limits the sender, so that the window may grow (RFC 2861; tcp_is_cwnd_limited()). */
 INLINE _Bool is_limited(struct tcp_sock *tp, const struct sender *s)
 {
 	return BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited)
@@ -394,11 +397,11 @@ INLINE void on_ack(struct sock *sk, struct tcp_sock *tp, struct sender *s, __u8 
 	struct ack ack = view(sk, tp);
 
 	ack.acked = tp->snd_una - s->snd_una;
-	/* After a timeout an ACK may cover what had arrived before it, so it counts as one (RFC 3465 section 2.3), also
-	 * the one that ends the phase. */
+	/* After a timeout, an ACK may cover data that had arrived before the timeout, so each ACK counts as one segment
+	 * (RFC 3465 section 2.3), including the ACK that ends the phase. */
 	ack.segments = s->is_loss ? 1 : at_least((ack.acked + ack.mss - 1) / ack.mss, 1);
 	ack.ece = tp->delivered_ce != s->delivered_ce;
-	/* After a loss most of what an ACK covers had arrived before it, and was echoed then. */
+	/* After a loss, most data that an ACK covers had arrived, and was echoed, before the ACK. */
 	ack.marked = at_most((__u64)(tp->delivered_ce - s->delivered_ce) * ack.mss, ack.acked);
 	ack.may_grow = !ack.ece && phase != CA_RECOVERY && is_limited(tp, s);
 	s->snd_una = tp->snd_una;
@@ -406,7 +409,7 @@ INLINE void on_ack(struct sock *sk, struct tcp_sock *tp, struct sender *s, __u8 
 	MY(_on_ack)(&s->law, &s->window, &ack, params());
 	if ((__s32)(tp->snd_una - s->cwr_end) <= 0)
 		return;
-	s->cwr_end = tp->snd_una - 1; /* follows, because sequence numbers wrap */
+	s->cwr_end = tp->snd_una - 1; /* cwr_end follows snd_una, because sequence numbers wrap */
 	if (ack.ece && phase != CA_RECOVERY) {
 		s->cwr_end = tp->snd_nxt;
 		MY(_on_congestion)(&s->law, &s->window, &ack, params());
@@ -434,12 +437,12 @@ INLINE void control(struct sock *sk)
 
 HOOK(void, MY(_control), struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs) { control(sk); }
 
-/* Before Linux 6.10. */
+/* The hook before Linux 6.10. */
 HOOK(void, MY(_control2), struct sock *sk, const struct rate_sample *rs) { control(sk); }
 
 /*
- * A loss that the kernel's tail loss probe has repaired. It tells so by entering and leaving CWR within one ACK, which
- * ECN-Echo does not: control() comes between.
+ * Handles a loss that the kernel's tail loss probe has repaired. The kernel then enters and leaves CWR within one ACK.
+ * With ECN-Echo it does not: control() comes between entering and leaving.
  */
 INLINE void on_probed(struct sock *sk, struct tcp_sock *tp, struct sender *s)
 {
@@ -450,7 +453,7 @@ INLINE void on_probed(struct sock *sk, struct tcp_sock *tp, struct sender *s)
 	s->cwr_end = tp->snd_nxt;
 }
 
-/* Loss: once when recovery starts, once for a series of timeouts, and once when a probe has repaired it. */
+/* Calls the law's response to loss: when recovery starts, once per series of timeouts, and after a repair by a probe. */
 HOOK(void, MY(_phase), struct sock *sk, __u8 phase)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -467,9 +470,9 @@ HOOK(void, MY(_phase), struct sock *sk, __u8 phase)
 	if (phase != CA_RECOVERY && phase != CA_LOSS)
 		return;
 	ack = view(sk, tp);
-	if (phase == CA_LOSS) /* a long recovery leaves little of it in the network */
+	if (phase == CA_LOSS) /* after a long recovery, little of the flight is left in the network */
 		ack.flight -= tp->sacked_out * tp->mss_cache;
-	if (BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state) < CA_RECOVERY) /* still the phase before */
+	if (BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state) < CA_RECOVERY) /* still the previous phase */
 		s->prior = s->window;
 	MY(_on_loss)(&s->law, &s->window, &ack, phase == CA_LOSS, params());
 	if (s->is_loss)
@@ -481,10 +484,10 @@ HOOK(void, MY(_phase), struct sock *sk, __u8 phase)
 	s->pipe = 2 * (in_flight(tp) + 1);
 	s->repair = BEGINS;
 	s->delivered = tp->delivered;
-	publish(tp, s, phase); /* recovery also starts by a timer, without an ACK */
+	publish(tp, s, phase); /* a timer may start recovery without an ACK */
 }
 
-/* The loss of a SYN changes nothing. */
+/* Returns ssthresh to the kernel. The loss of a SYN changes nothing. */
 HOOK(__u32, MY(_ssthresh), struct sock *sk)
 {
 	struct sender *s = sender_of(sk);
@@ -492,7 +495,7 @@ HOOK(__u32, MY(_ssthresh), struct sock *sk)
 	return has_started(s) ? segments_of(s->window.ssthresh, 2) : ((struct tcp_sock *)sk)->snd_ssthresh;
 }
 
-/* The loss was none. */
+/* Restores the window after a spurious loss. */
 HOOK(__u32, MY(_undo), struct sock *sk)
 {
 	struct window *w = &sender_of(sk)->window, *prior = &sender_of(sk)->prior;
@@ -505,10 +508,10 @@ HOOK(__u32, MY(_undo), struct sock *sk)
 }
 
 /*
- * Nothing was in the network, and now something is sent. As with the kernel's own congestion controls, the window has
- * halved with each retransmission timeout since the last segment, down to the initial one (RFC 2861), unless the
- * namespace says otherwise. Where there is a cong_control() the kernel leaves this to it, and tells it only when it has
- * cut the first packet, of up to 64 KB, to the window of before. So publish() has left the initial one there.
+ * Restarts the window when data is sent and nothing was in the network. As with the kernel's own congestion controls,
+ * each RTO since the last segment halves the window, down to the initial window (RFC 2861), unless the namespace switches
+ * this off. The kernel leaves the restart to a congestion control with cong_control(), but reports the pause only after
+ * it has cut the first packet, of up to 64 KB, to the old window. So publish() has left the initial window there.
  */
 INLINE void restart(struct sock *sk, struct tcp_sock *tp, struct sender *s)
 {
@@ -526,11 +529,11 @@ INLINE void restart(struct sock *sk, struct tcp_sock *tp, struct sender *s)
 }
 
 /*
- * RFC 8257 section 3.2: at a change of CE what waits for its ACK gets the old echo, and the packet its own at once. What
- * waits is told by the last ACK rather than by its timer: since Linux 6.7 ACKs also wait, without the timer, while the
- * kernel takes in what came during a call of the application (tcp_backlog_ack_defer). After an ACK with the old echo the
- * kernel counts the packet as acknowledged too; then ACK_OURS tells. ACK_NOW does not, because a packet with CWR sets it
- * for itself.
+ * RFC 8257 section 3.2: when CE changes, data that waits for its ACK gets the old echo, and the packet with the change
+ * gets the new echo at once. Data waits if it is above the last ACK. The ACK timer does not tell: since Linux 6.7, ACKs
+ * also wait without the timer while the kernel handles packets that came during a call of the application
+ * (tcp_backlog_ack_defer). After an ACK with the old echo, the kernel counts the packet as acknowledged too, and
+ * ACK_OURS shows that it waits. ACK_NOW would not show this, because a packet with CWR sets ACK_NOW as well.
  */
 INLINE void echo(struct tcp_sock *tp, struct sender *s, __u8 ce)
 {
@@ -548,7 +551,7 @@ INLINE void echo(struct tcp_sock *tp, struct sender *s, __u8 ce)
 	tp->ecn_flags = ce ? tp->ecn_flags | ECN_DEMAND_CWR : tp->ecn_flags & ~ECN_DEMAND_CWR;
 }
 
-/* Since Linux 7.1 it has a hook of its own. */
+/* The hook for a restart since Linux 7.1. */
 HOOK(void, MY(_restart), struct sock *sk)
 {
 	if (is_ready(sk))
@@ -573,7 +576,7 @@ HOOK(void, MY(_event), struct sock *sk, int event)
 	.set_state = (void *)MY(_phase), .cwnd_event = (void *)MY(_event), \
 	.flags = NON_RESTRICTED | NEEDS_ECN, .name = "sf_" TEXT(LAW)
 
-/* The loader creates the one that fits the kernel: since Linux 7.1, since 6.10, and before. */
+/* The loader registers the operations that fit the kernel: since Linux 7.1, since 6.10, and before 6.10. */
 SEC(".struct_ops.link")
 struct tcp_congestion_ops JOIN(JOIN(sf_, LAW), _7) = {
 	OPERATIONS, .cong_control = (void *)MY(_control), .cwnd_event_tx_start = (void *)MY(_restart),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
-/* Flow data that applications state and read: the options of include/shortflow.h. */
+/* Data about flows that applications state and read: the options of include/shortflow.h. */
 #include "maps.h"
 #include "laws/law.h"
 #include "../../include/shortflow.h"
@@ -15,8 +15,8 @@ static int refuse(int error)
 }
 
 /*
- * An option of the kernel's. A program is shown one page of its value at most, and older kernels refuse
- * (EFAULT) one that is longer than what was shown. A length of 0 tells them to go by the application's own.
+ * Passes on an option of the kernel. A program sees at most one page of the value, and older kernels refuse a
+ * longer value (EFAULT). With a length of 0, they take the application's own value.
  */
 static int not_ours(struct bpf_sockopt *ctx)
 {
@@ -50,7 +50,7 @@ int setsockopt(struct bpf_sockopt *ctx)
 		flow->size = *value;
 		break;
 	case SHORTFLOW_DEADLINE_NS:
-		if (*value && ctx->sk->state == TCP_LISTEN) /* it would have passed before connections come */
+		if (*value && ctx->sk->state == TCP_LISTEN) /* the deadline would pass before connections come */
 			return refuse(EINVAL);
 		flow->deadline_ns = *value ? bpf_ktime_get_ns() + *value : 0;
 		break;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
-/* Socket state for `status`. */
+/* State of sockets, for `status`. */
 #include "flow.h"
 #include "laws/law.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* Beginning of each struct sender. */
+/* First members of each struct sender. */
 struct beginning { struct window window; struct marks marks; };
 
 struct connection { char name[16]; __u64 cwnd, alpha; struct flow flow; __u64 socket; };
@@ -14,7 +14,7 @@ struct listener { char name[16]; __u64 port, inode; };
 
 struct moved { char name[16]; __u64 listens, failed; };
 
-/* Every open connection that one of our senders drives, of whatever network namespace. */
+/* Every open connection with one of our congestion controls, in all network namespaces. */
 SEC("iter/bpf_sk_storage_map")
 int connections(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
@@ -56,10 +56,10 @@ int listeners(struct bpf_iter__tcp *ctx)
 	return 0;
 }
 
-/* Set by the loader: which sockets get another congestion control, by the beginning of their present one's name. */
+/* Set by the loader: sockets whose congestion control has a name with the first `length` bytes of `from` get `to`. */
 const volatile struct { char from[NAME_MAX], to[NAME_MAX]; __u64 length; } move SEC(".rodata.move");
 
-/* Every socket of the reader's network namespace with that congestion control gets the other one. */
+/* Gives these sockets of the reader's network namespace the other congestion control. */
 SEC("iter/tcp")
 int moved(struct bpf_iter__tcp *ctx)
 {

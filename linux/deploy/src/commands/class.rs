@@ -19,7 +19,7 @@ fn port_class(text: &str) -> Result<(u16, Role), String> {
     Ok((port.get(), role.ok_or_else(|| format!("{class:?} is not one of short, long, none"))?))
 }
 
-/// The name of a role.
+/// Name of a role on the command line.
 pub fn word(role: Role) -> &'static str {
     match role {
         Role::Short => "short",

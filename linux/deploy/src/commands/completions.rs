@@ -15,7 +15,8 @@ pub fn run<Cli: CommandFactory>(args: Args) -> Result<(), Failure> {
     let name = command.get_name().to_owned();
     clap_complete::generate(args.shell, &mut command, &name, &mut script);
     let script = String::from_utf8_lossy(&script);
-    // For bash, clap_complete takes the hyphen of the name for a level of subcommands, in the labels alone.
+    // For bash, clap_complete treats the hyphen in the program's name as a level of subcommands, but only in its
+    // labels.
     print!("{}", script.replace(&name.replace('-', "__subcmd__"), &name.replace('-', "__")));
     Ok(())
 }

@@ -43,14 +43,14 @@ pub struct Args {
     segments: Option<String>,
 }
 
-/// The two sides of `KEY=VALUE`.
-/// An error names the expected value.
+/// Splits `KEY=VALUE`.
+/// An error names the expected form.
 pub fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, for example g=0.0625")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// The kernel counts it in milliseconds.
+/// Reads a smallest timeout, which the kernel counts in milliseconds.
 fn rto_min(text: &str) -> Result<Span, String> {
     let least: Span = text.parse().map_err(|error: shortflow_units::UnitError| error.to_string())?;
     let is_whole = least >= MILLISECOND && least.as_ps().is_multiple_of(MILLISECOND.as_ps());
@@ -102,7 +102,8 @@ fn warn(text: &impl Display) {
     eprintln!("warning: {text}");
 }
 
-/// Registers nothing before the verifier has accepted everything. `fresh` gets the registered names.
+/// Loads, installs and registers everything. Registers nothing before the verifier has accepted all programs. `fresh`
+/// gets the names of new registrations.
 fn load(
     args: &Args,
     configs: &[TransportConfig],
@@ -127,7 +128,8 @@ fn load(
         if verb == LOADED {
             fresh.push(last.clone());
         } else {
-            // Also where nothing changes: a command that was killed may have replaced the program, and no more.
+            // Also needed if nothing changes: a killed command may have replaced the program without renewing the
+            // default.
             programs::renew_default(&last)?.iter().for_each(warn);
         }
         println!("{last}: {verb}: {text}");
@@ -154,7 +156,7 @@ fn load(
     }
     if args.default {
         let listeners = other_listeners()?;
-        // Last of the steps that can fail: nothing undone then is a default.
+        // The last step that can fail, so a default is never undone.
         programs::make_default(pins, &last)?;
         println!("{last}: default of this network namespace");
         if !listeners.is_empty() {
@@ -164,7 +166,7 @@ fn load(
     Ok(())
 }
 
-/// The kernel permits its default to every user.
+/// Fails if one of the controls is the default here, which the kernel permits to every user.
 fn refuse_default(configs: &[TransportConfig]) -> Result<(), Failure> {
     let default = programs::default_here();
     if configs.iter().any(|config| programs::kernel_name(config) == default) {
@@ -176,7 +178,7 @@ fn refuse_default(configs: &[TransportConfig]) -> Result<(), Failure> {
 
 const LOADED: &str = "loaded";
 
-/// Registers a program, in place of one of its name with other parameters. Returns the action.
+/// Registers a program, or replaces a loaded one of the same name and other parameters. Returns the action.
 fn register(program: Prepared, pins: &Pins, is_loaded: bool) -> Result<&'static str, Failure> {
     if !is_loaded {
         program.register(pins)?;

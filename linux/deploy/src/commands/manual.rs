@@ -1,4 +1,4 @@
-//! `manual`: the manual pages of the program and of each of its commands.
+//! `manual`: writes the manual pages of the program and of each command.
 
 use crate::Failure;
 use clap::CommandFactory;

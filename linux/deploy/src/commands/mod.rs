@@ -1,5 +1,5 @@
-//! One file per command: its arguments and its action. Results go to stdout, reasons to stderr. Exit codes: 0 fine,
-//! 1 a check did not hold, 2 the input was wrong, 3 the host lacks something.
+//! The commands: each has a file with its arguments and its action. Results go to stdout, reasons to stderr. Exit
+//! codes: 0 success, 1 a check did not hold, 2 wrong input, 3 a missing feature of the host.
 
 mod check;
 mod class;
@@ -43,8 +43,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// Runs the command of the program `Cli`.
-    /// Fails where the command does.
+    /// Runs the command; `Cli` is the program that it belongs to.
+    /// Fails if the command fails.
     pub fn run<Cli: CommandFactory>(self) -> Result<(), Failure> {
         match self {
             Command::Check(args) => check::run(args),
@@ -60,7 +60,7 @@ impl Command {
     }
 }
 
-/// A whole program: reads its arguments and runs them.
+/// The main function of a program: reads the arguments and passes them to `run`.
 pub fn program<Cli: Parser>(run: impl FnOnce(Cli) -> Result<(), Failure>) -> ExitCode {
     sys::end_with_closed_pipes();
     messages::keep();

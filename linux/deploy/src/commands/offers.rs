@@ -1,4 +1,4 @@
-//! Values that completions offer.
+//! Values that shell completions offer.
 
 use crate::laws;
 use crate::programs::{self, By};
@@ -6,7 +6,8 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 use std::ffi::OsStr;
 
-/// Takes any text: other words are refused later, with a hint at near ones.
+/// A parser that offers these values and accepts any text. Unknown values are refused later, with a hint at similar
+/// ones.
 #[derive(Clone)]
 pub struct Offers(fn() -> Vec<String>);
 
@@ -24,7 +25,7 @@ impl TypedValueParser for Offers {
 
 /// Names of congestion controls.
 pub const CONTROLS: Offers = Offers(|| laws::kernel_names().to_vec());
-/// Their parameters, each with its equals sign.
+/// Parameters of congestion controls, each with an equals sign.
 pub const PARAMETERS: Offers = Offers(programs::parameter_names);
 /// Rules of `dscp`.
 pub const RULES: Offers = Offers(|| {

@@ -44,16 +44,16 @@ struct Report {
     controls: Vec<Control>,
     /// Controls that are not loaded but still drive connections.
     survivors: Vec<Control>,
-    /// The kernel does not permit the program that reads connections.
+    /// True if the kernel does not permit the program that reads connections.
     hides_connections: bool,
     /// Number of cgroups that may call setsockopt(2).
     cgroups: usize,
     ports: Vec<(u16, Role)>,
     dscp: Vec<DscpMarking>,
     routes: Vec<Route>,
-    /// Listeners of this network namespace with another congestion control than the loaded default.
+    /// Listeners of this network namespace that do not have the loaded default.
     others: Vec<Listener>,
-    /// Listeners in every network namespace that have a control of ours, loaded or not, with their process.
+    /// Listeners in all network namespaces that have one of our controls, loaded or not, with their process.
     listeners: Vec<(Listener, String)>,
 }
 
@@ -65,7 +65,7 @@ struct Control {
     fallbacks: Vec<Fallback>,
 }
 
-/// By the congestion controls that drive them.
+/// Groups connections by their congestion control.
 fn survivors(connections: Vec<Connection>) -> Result<Vec<Control>, Failure> {
     let registered = programs::registered()?;
     let mut controls: BTreeMap<String, Vec<Connection>> = BTreeMap::new();
@@ -114,7 +114,8 @@ impl Report {
         })
     }
 
-    /// True if no connection is known to have the control of this route, and the last one without ECN was with an address of the route.
+    /// True if no known connection has the control of this route, and the last connection without ECN was to an
+    /// address of the route.
     fn is_one_sided(&self, route: &Route) -> bool {
         let is_lacking = |control: &Control| {
             let mut peers = control.fallbacks.iter().map(|fallback| fallback.peer);
@@ -221,8 +222,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// Listeners of this network namespace whose congestion control is not ours.
-/// Fails if the kernel refuses the program that looks.
+/// Listeners of this network namespace with a congestion control that is not ours.
+/// Fails if the kernel refuses the program that reads listeners.
 pub fn other_listeners() -> Result<Vec<Listener>, Failure> {
     Ok(programs::listeners_here()?.into_iter().filter(|listener| !listener.is_ours()).collect())
 }
@@ -235,7 +236,7 @@ fn by_name(listeners: &[Listener]) -> BTreeMap<&str, Vec<u16>> {
     ports
 }
 
-/// Listeners that do not have the default.
+/// A line about listeners that do not have the default.
 pub fn of_before(listeners: &[Listener]) -> String {
     let of_one = |(name, ports): (&str, Vec<u16>)| {
         let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
@@ -245,7 +246,7 @@ pub fn of_before(listeners: &[Listener]) -> String {
     format!("listeners that keep another congestion control until restarted: {}", all.join("; "))
 }
 
-/// A listener with its process, as `sf_dctcp on port 80 of nginx (812)`.
+/// A listener with its process in words, such as `sf_dctcp on port 80 of nginx (812)`.
 pub fn in_words((listener, process): &(Listener, String)) -> String {
     let of = if process.is_empty() { String::new() } else { format!(" of {process}") };
     format!("{} on port {}{of}", listener.name, listener.port)
@@ -298,7 +299,7 @@ impl Control {
     }
 }
 
-/// Smallest, median and largest value; of an even number the median is the mean of the middle two.
+/// Smallest, median and largest value. With an even number of values, the median is the mean of the middle two.
 #[derive(Debug, PartialEq)]
 struct Spread {
     min: f64,

@@ -1,4 +1,4 @@
-//! `unload`: removes congestion controls and their traces.
+//! `unload`: removes congestion controls and their settings.
 
 use super::{offers, status};
 use crate::programs::{self, Moved, Pins};
@@ -39,10 +39,10 @@ pub fn run(args: Args) -> Result<(), Failure> {
     for default in restored.defaults {
         println!("{default}");
     }
-    // The kernel may refuse the program that looks; loaded programs can go all the same.
+    // The kernel may refuse the program that reads connections. Loaded programs can be removed all the same.
     let connections = programs::connections().ok().flatten().unwrap_or_default();
     let is_leaving = |name: Option<&str>| name.is_some_and(|name| leaving.iter().any(|other| other == name));
-    // First: without its control, a route does not tell whose it was.
+    // Routes are removed first: without its control, a route does not show whose it was.
     let (routes, warnings) = programs::remove_routes(is_leaving)?;
     for warning in warnings {
         eprintln!("warning: {warning}");
@@ -79,7 +79,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     leave_sockets(&args, &asked)
 }
 
-/// Moves the sockets of unloaded controls, or names the listeners that keep one.
+/// Moves the sockets of unloaded controls, or warns about listeners that keep one.
 fn leave_sockets(args: &Args, asked: &[String]) -> Result<(), Failure> {
     if !args.live {
         let kept = programs::listeners_of_ours()?.unwrap_or_default();

@@ -1,18 +1,18 @@
-//! Parameters as the C structs of `bpf/laws` hold them: 64-bit words, in the order of the registry.
+//! Parameters in the form of the C structs of `bpf/laws`: 64-bit words, in the order of the registry.
 
 use super::NAMES;
 use shortflow_cc::TransportConfig;
 use shortflow_spec::{ConfigError, ParamInfo, Shape};
 use shortflow_units::Bytes;
 
-/// Parameters without a field: the values that the C laws have.
+/// Parameters without a field, with the values that the C laws have.
 const FIXED: &[(&str, &str)] =
     &[("probing", "apart"), ("cut", "window"), ("regrowth", "segment"), ("loss_floor", "vwnd")];
 
-/// Why a transport has no fixed-point form.
+/// Reason why a transport has no fixed-point form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LawError {
-    /// There is none of that name.
+    /// There is no fixed-point law of this name.
     #[error("{name} has no fixed-point law; these have one: {}", NAMES.join(", "))]
     NoLaw {
         /// The transport.
@@ -31,7 +31,7 @@ pub enum LawError {
     },
 }
 
-/// The parameters of `config` as words of its C struct, without the keys of all senders, which the kernel has.
+/// Parameters of `config` as words of its C struct, without the keys that all senders have, which the kernel decides.
 pub fn params(config: &TransportConfig) -> Result<Vec<u64>, LawError> {
     let name = config.info().name;
     if !NAMES.contains(&name) {
@@ -41,13 +41,14 @@ pub fn params(config: &TransportConfig) -> Result<Vec<u64>, LawError> {
     in_struct(config).map(|param| word(param).ok_or_else(|| no_form(param))).collect()
 }
 
-/// The parameters with a field, in order, and those of [`FIXED`] with another value.
+/// Parameters with a field, in order, and parameters of [`FIXED`] with another value.
 fn in_struct(config: &TransportConfig) -> impl Iterator<Item = &ParamInfo> {
     let of_law = config.params().iter().filter(|param| !TransportConfig::is_of_every_sender(param.name));
     of_law.filter(|param| !FIXED.contains(&(param.name, &*param.default)))
 }
 
-/// The present value of a parameter: a number or bytes as they are, the position of a word, a real number in units of 2^-n.
+/// Value of a parameter as a word: numbers and bytes unchanged, words by their position, real numbers in units of
+/// 2^-n.
 fn word(param: &ParamInfo) -> Option<u64> {
     let (text, name) = (&*param.default, param.name);
     let position = |words: &[&str]| words.iter().position(|word| *word == text).map(|at| at as u64);
@@ -87,7 +88,7 @@ mod tests {
         assert_eq!(words, [0, 5 * unit / 2, unit / 8, 200_000, 1_000_000, 1 << 26, 1 << 60, 2 * unit]);
     }
 
-    /// A parameter that the registry gains or moves must be told to the C struct too.
+    /// A parameter that the registry gains or moves must be added or moved in the C struct too.
     #[test]
     fn every_parameter_of_every_law_has_a_field_of_its_name_and_place() {
         for name in NAMES {

@@ -1,4 +1,4 @@
-//! The fixed-point laws of the eBPF congestion controls: their parameters, and their execution on this host.
+//! The fixed-point laws of the eBPF congestion controls: their parameters, and their native execution.
 
 mod fields;
 mod native;
@@ -10,16 +10,16 @@ use crate::Failure;
 use shortflow_spec::{hint, nearest};
 
 include!("names.rs");
-/// Prefix of every name that we register, so that the host's own names stay untouched.
+/// Prefix of every registered name; it keeps them apart from the host's own congestion controls.
 pub const PREFIX: &str = "sf_";
 
-/// The names of their congestion controls in the kernel.
+/// Names of the congestion controls in the kernel.
 pub fn kernel_names() -> [String; NAMES.len()] {
     NAMES.map(|name| format!("{PREFIX}{name}"))
 }
 
-/// The transport that `name` means: `sf_dctcp` or `dctcp`.
-/// A name that none has is an error that says which is near, written like it.
+/// The transport called `name`, with or without the prefix.
+/// An unknown name is an error that suggests a similar name, with the prefix if `name` has one.
 pub fn transport_named(name: &str) -> Result<&'static str, Failure> {
     let short = name.strip_prefix(PREFIX);
     let found = NAMES.into_iter().find(|known| *known == short.unwrap_or(name));

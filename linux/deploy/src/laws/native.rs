@@ -1,4 +1,4 @@
-//! The C text of `bpf/laws`, built for this host and called as a congestion control.
+//! The C code of `bpf/laws`, built for this host and called as a congestion control.
 #![allow(unsafe_code)]
 
 use super::fields::{LawError, params};
@@ -53,7 +53,7 @@ impl FixedWindow {
 }
 
 impl FixedAck {
-    /// Input of a decrease or a loss.
+    /// Input of a decrease or of a loss.
     fn of_flow(flow: &FlowView) -> FixedAck {
         let small = |bytes: Bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX);
         FixedAck {
@@ -92,7 +92,7 @@ pub fn role_number(role: Role) -> u8 {
     }
 }
 
-/// Room for the state of any law, aligned as the kernel's `icsk_ca_priv` is.
+/// Memory for the state of any law, with the alignment of the kernel's `icsk_ca_priv`.
 type State = [u64; 8];
 
 type Hook = unsafe extern "C" fn(*mut State, *mut FixedWindow, *const FixedAck, *const u64);
@@ -122,17 +122,17 @@ unsafe extern "C" {
     safe fn sf_power(alpha: u64, w: u64) -> u64;
 }
 
-/// The IPv6 flow label that carries a priority number.
+/// IPv6 flow label of a priority number.
 pub fn priority_label(value: u64) -> u32 {
     sf_priority_label(value)
 }
 
-/// The DSCP that carries a priority number of at least 2^`lowest`.
+/// DSCP of a priority number; numbers below 2^`lowest` share a DSCP.
 pub fn priority_dscp(value: u64, lowest: u32) -> u32 {
     sf_priority_dscp(value, lowest)
 }
 
-/// Binary logarithm in 2^-32; of 0 as of 1.
+/// Binary logarithm in 2^-32; 0 counts as 1.
 pub fn log2_fixed(value: u64) -> u64 {
     sf_log2_fixed(value.max(1))
 }
@@ -147,7 +147,7 @@ pub fn power(alpha: u64, w: u64) -> u64 {
     sf_power(alpha, w)
 }
 
-/// A fixed-point law with its state: one per connection.
+/// A fixed-point law with its state, one per connection.
 #[derive(Debug, Clone)]
 pub struct FixedPoint {
     law: &'static Law,
@@ -157,11 +157,11 @@ pub struct FixedPoint {
 }
 
 impl FixedPoint {
-    /// State of a new connection of `config`, whose first byte has sequence number 0.
+    /// State of a new connection, whose first byte has sequence number 0.
     pub fn new(config: &TransportConfig) -> Result<FixedPoint, LawError> {
         let params: Arc<[u64]> = params(config)?.into();
         let name = config.info().name;
-        // SAFETY: native.c defines the table, and nothing writes it.
+        // SAFETY: native.c defines the table, and nothing writes to it.
         let laws = unsafe { &sf_laws };
         let law = laws.iter().find(|law| law.name.starts_with(name.as_bytes()));
         let law = law.filter(|law| law.params == params.len() as u64);
@@ -173,8 +173,7 @@ impl FixedPoint {
         Ok(new)
     }
 
-    /// Accounts for one ACK of `segments` segments, where delayed ACKs or merged packets make it stand for
-    /// several.
+    /// Accounts for one ACK of `segments` segments, as delayed ACKs or merged packets cause.
     pub fn on_merged_ack(&mut self, window: &mut Window, ack: &AckSample, segments: u32) {
         self.call(self.law.on_ack, window, &FixedAck { segments, ..FixedAck::of(ack) });
     }
@@ -185,8 +184,8 @@ impl FixedPoint {
 
     fn call(&mut self, hook: Hook, window: &mut Window, ack: &FixedAck) {
         let mut fixed = FixedWindow::of(window);
-        // SAFETY: `State` is as large and as aligned as the state of any law, and `new` has checked that there
-        // are as many parameters as the law's struct has words.
+        // SAFETY: `State` has the size and alignment of the state of any law, and `new` has checked that there are as
+        // many parameters as words in the law's struct.
         unsafe { hook(&raw mut self.state, &raw mut fixed, ack, self.params.as_ptr()) };
         *window = fixed.to_float();
     }
@@ -225,7 +224,7 @@ impl CongestionControl for FixedPoint {
             return mss;
         }
         let (window, params) = (FixedWindow::of(window), self.params.as_ptr());
-        // SAFETY: the parameters are FaST's.
+        // SAFETY: the parameters are those of FaST.
         Bytes::new(unsafe { sf_fast_segment(&raw const window, mss.get() as u32, room.get(), params) }.into())
     }
 
@@ -234,13 +233,13 @@ impl CongestionControl for FixedPoint {
             return Bytes::new((window.cwnd * mss.as_f64()) as u64);
         }
         let (window, params) = (FixedWindow::of(window), self.params.as_ptr());
-        // SAFETY: the parameters are FaST's.
+        // SAFETY: the parameters are those of FaST.
         Bytes::new(unsafe { sf_fast_window_bytes(&raw const window, mss.get() as u32, params) })
     }
 
-    /// As [`power`] counts it; also where a law, as ATCP without ECN, does not use it.
+    /// Alpha in the units of [`power`]; also for laws that do not use it, such as ATCP without ECN.
     fn alpha(&self, _: Instant) -> Option<f64> {
-        // SAFETY: every state begins with its marks.
+        // SAFETY: every state starts with its marks.
         Some(unsafe { sf_alpha(&raw const self.state) } as f64 / 2f64.powi(60))
     }
 }

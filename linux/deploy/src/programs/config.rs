@@ -1,4 +1,4 @@
-//! The parameters of our congestion controls, and their text, which `status` shows.
+//! Parameters of our congestion controls, and the text that `status` shows of them.
 
 use super::pins::{CONFIG, PREFIX, Pins, refused};
 use crate::{Failure, laws};
@@ -7,11 +7,11 @@ use shortflow_cc::{Ecn, TransportConfig};
 use shortflow_spec::hint;
 use std::collections::BTreeSet;
 
-/// `config.text` of sender.bpf.c.
+/// Size of `config.text` in sender.bpf.c.
 pub(super) const TEXT: usize = 256;
 
-/// The transport `name` with parameters `key=value`, except keys that the kernel decides, such as `recovery`.
-/// Wrong keys and values are errors that say what was expected.
+/// The transport `name` with parameters `key=value`. Keys that the kernel decides, such as `recovery`, are refused.
+/// Errors about keys and values name what was expected.
 pub fn configure(name: &str, params: &[(String, String)]) -> Result<TransportConfig, Failure> {
     let wrong = |key: &str, why: &str| Failure::Input(format!("--param {key}: {why}"));
     let plain = TransportConfig::named(name).map_err(|error| Failure::Input(error.to_string()))?;
@@ -36,10 +36,10 @@ pub fn configure(name: &str, params: &[(String, String)]) -> Result<TransportCon
     TransportConfig::with(name, given).map_err(|error| Failure::Input(format!("--param {error}")))
 }
 
-/// Keys of senders that are the kernel's own.
+/// Keys of senders that the kernel decides.
 const OF_KERNEL: [&str; 2] = ["recovery", "dupthresh"];
 
-/// Names that `--param` takes, over all transports.
+/// Names that `--param` accepts, over all transports.
 pub fn parameter_names() -> Vec<String> {
     let configs = laws::NAMES.into_iter().filter_map(|name| TransportConfig::named(name).ok());
     let names = configs.flat_map(|config| config.params().to_vec()).map(|param| param.name);
@@ -47,24 +47,23 @@ pub fn parameter_names() -> Vec<String> {
     settable.into_iter().map(|name| format!("{name}=")).collect()
 }
 
-/// The name under which the kernel knows a transport.
+/// Name of a transport in the kernel.
 pub fn kernel_name(config: &TransportConfig) -> String {
     format!("{PREFIX}{}", config.info().name)
 }
 
-/// Parameters as `status` shows them.
+/// Parameters as text, which `status` shows.
 pub(super) fn text_of(config: &TransportConfig) -> String {
     let shown = config.params().iter().filter(|param| !OF_KERNEL.contains(&param.name));
     shown.map(|param| format!("{}={}", param.name, param.default)).collect::<Vec<_>>().join(" ")
 }
 
-/// True if the sender needs marks; without ECN it leaves the connection to Reno.
+/// True if the sender needs marks; connections without ECN then fall back to another congestion control.
 pub(super) fn needs_ecn(config: &TransportConfig) -> bool {
     config.ecn() != Ecn::Off
 }
 
-/// The parameters with which `name` was loaded.
-/// Fails if it is not loaded.
+/// Text of the parameters with which `name` was loaded.
 pub fn loaded_text(pins: &Pins, name: &str) -> Result<String, Failure> {
     let map = MapHandle::from_pinned_path(pins.path(name).join(CONFIG)).map_err(refused(name))?;
     let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(refused(name))?;

@@ -1,4 +1,4 @@
-//! Live connections and listeners, read from the kernel, and moved to another congestion control.
+//! Open connections and listeners: read from the kernel, and moved to another congestion control.
 
 use super::defaults::default_here;
 use super::messages;
@@ -17,13 +17,13 @@ use std::os::fd::AsFd;
 /// One connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Connection {
-    /// The congestion control that drives it.
+    /// Congestion control of the connection.
     pub name: String,
-    /// Its window, in segments.
+    /// Congestion window, in segments.
     pub cwnd: f64,
-    /// Its congestion estimate.
+    /// Congestion estimate alpha.
     pub alpha: f64,
-    /// Bytes of its present message, where the application says so.
+    /// Bytes of the current message, if the application states them.
     pub size: Option<u64>,
     /// Deadline of the message, in nanoseconds of the monotonic clock, if the application states one.
     pub deadline_ns: Option<u64>,
@@ -31,21 +31,23 @@ pub struct Connection {
     pub role: Role,
 }
 
-/// `struct connection`, `struct listener` and `struct moved` of status.bpf.c: a name, and seven words or two.
+/// Sizes of `struct connection`, `struct listener` and `struct moved` in status.bpf.c: a name, and seven or two
+/// words.
 const CONNECTION: usize = 72;
 const LISTENER: usize = 32;
 const MOVED: usize = 32;
 /// `TCP_CA_NAME_MAX` of the kernel.
 const NAME: usize = 16;
 
-/// All connections in every network namespace, also of unloaded congestion controls, which keep their maps.
-/// `None` if the kernel does not permit iterators over connections, as some hardened kernels do.
-/// Fails if the kernel refuses the program that looks for another reason.
+/// All connections with our congestion controls, in all network namespaces. Connections of unloaded controls are
+/// included, because they keep their maps.
+/// `None` if the kernel does not permit iterators over connections, as some hardened kernels do not.
+/// Fails if the kernel refuses the program for another reason.
 pub fn connections() -> Result<Option<Vec<Connection>>, Failure> {
     let is_ours = |map: &MapInfo| map.ty == MapType::SkStorage && map.name == "flows";
     let mut found = BTreeMap::new();
     for info in MapInfoIter::default().filter(is_ours) {
-        // It may have gone meanwhile.
+        // The map may have gone meanwhile.
         let Ok(flows) = MapHandle::from_map_id(info.id) else { continue };
         let bytes = match records("connections", IterOpts::Map(MapIterOpts::from_fd(flows.as_fd())), None) {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
@@ -56,7 +58,7 @@ pub fn connections() -> Result<Option<Vec<Connection>>, Failure> {
         };
         let of_map =
             bytes.chunks_exact(CONNECTION).filter_map(|one| Some((word(one, 64)?, Connection::read(one)?)));
-        // A socket may be in the maps of two loads.
+        // A socket may be in the maps of two loads; the map by socket keeps it once.
         found.extend(of_map.filter(|(_, connection)| connection.is_ours()));
     }
     Ok(Some(found.into_values().collect()))
@@ -65,23 +67,23 @@ pub fn connections() -> Result<Option<Vec<Connection>>, Failure> {
 /// A listening socket.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Listener {
-    /// Its congestion control.
+    /// Congestion control of the socket.
     pub name: String,
-    /// Where it listens.
+    /// Local port.
     pub port: u16,
-    /// Number of its file: /proc/PID/fd shows it as `socket:[INODE]`.
+    /// Inode of the socket, which /proc/PID/fd shows as `socket:[INODE]`.
     inode: u64,
 }
 
 impl Listener {
-    /// True for a congestion control of this crate.
+    /// True if the listener has one of our congestion controls.
     pub fn is_ours(&self) -> bool {
         self.name.starts_with(PREFIX)
     }
 }
 
 /// Listening sockets of this network namespace.
-/// Fails if the kernel refuses the program that looks.
+/// Fails if the kernel refuses the program that reads them.
 pub fn listeners_here() -> Result<Vec<Listener>, Failure> {
     let bytes = records("listeners", IterOpts::None, None).map_err(refused("status"))?;
     let read = |record: &[u8]| {
@@ -94,7 +96,7 @@ pub fn listeners_here() -> Result<Vec<Listener>, Failure> {
     Ok(found)
 }
 
-/// Listening sockets in every network namespace that have a congestion control of ours, with their process.
+/// Listening sockets in all network namespaces that have one of our congestion controls, with their process.
 /// `None` if the kernel does not permit iterators over sockets.
 pub fn listeners_of_ours() -> Result<Option<Vec<(Listener, String)>>, Failure> {
     let mut found = Vec::new();
@@ -105,7 +107,7 @@ pub fn listeners_of_ours() -> Result<Option<Vec<(Listener, String)>>, Failure> {
                 messages::taken();
                 return Ok(None);
             }
-            Err(_) => {} // a namespace that may not be entered
+            Err(_) => {} // this process may not enter the namespace
         }
     }
     found.sort();
@@ -118,7 +120,7 @@ pub fn listeners_of_ours() -> Result<Option<Vec<(Listener, String)>>, Failure> {
     ))
 }
 
-/// Name and number of the first process that has each socket, as `nginx (812)`.
+/// Name and number of the first process that has each socket open, such as `nginx (812)`.
 fn owners(listeners: &[Listener]) -> BTreeMap<u64, String> {
     let mut owners = BTreeMap::new();
     if listeners.is_empty() {
@@ -139,19 +141,20 @@ fn owners(listeners: &[Listener]) -> BTreeMap<u64, String> {
     owners
 }
 
-/// Sockets that [`move_sockets`] gave another congestion control.
+/// Counts of sockets that [`move_sockets`] has tried to move.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Moved {
-    /// Connections, also those in a handshake.
+    /// Moved connections, including those in a handshake.
     pub connections: usize,
-    /// Listening sockets.
+    /// Moved listening sockets.
     pub listeners: usize,
     /// Sockets that the kernel refused to change.
     pub refused: usize,
 }
 
-/// Gives every socket with the congestion control `name`, or with any of ours, the default of its network namespace.
-/// Returns lines for namespaces in which that failed.
+/// Gives every socket with the congestion control `name`, or with any of ours if there is no name, the default of its
+/// network namespace.
+/// Returns a warning for each namespace in which this failed.
 pub fn move_sockets(name: Option<&str>) -> Result<(Moved, Vec<String>), Failure> {
     let mut from = name.unwrap_or(PREFIX).as_bytes().to_vec();
     from.extend(name.map(|_| 0));
@@ -185,7 +188,7 @@ pub fn move_sockets(name: Option<&str>) -> Result<(Moved, Vec<String>), Failure>
     Ok((moved, warnings))
 }
 
-/// Output of a program of status.bpf.c, which reads `values` in its section `.rodata.move`.
+/// Runs a program of status.bpf.c with `values` in its section `.rodata.move`, and returns its output.
 fn records(program: &str, options: IterOpts<'_>, values: Option<&[u8]>) -> libbpf_rs::Result<Vec<u8>> {
     const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/status.bpf.o"));
     let mut object = ObjectBuilder::default().open_memory(CODE)?;
@@ -204,7 +207,7 @@ fn records(program: &str, options: IterOpts<'_>, values: Option<&[u8]>) -> libbp
     Ok(bytes)
 }
 
-/// The name that a record begins with.
+/// The name at the beginning of a record.
 fn name_in(record: &[u8]) -> Option<String> {
     let end = record.iter().position(|byte| *byte == 0)?;
     Some(String::from_utf8_lossy(&record[..end]).into_owned())
@@ -228,7 +231,7 @@ impl Connection {
         })
     }
 
-    /// False for a connection that fell back to Reno.
+    /// True if the connection has one of our controls; false if it fell back to another one.
     fn is_ours(&self) -> bool {
         self.name.starts_with(PREFIX)
     }

@@ -1,4 +1,4 @@
-//! The congestion control that a network namespace gives to new sockets, and the one from before.
+//! The default congestion control of network namespaces, and the earlier default.
 
 use super::namespaces::{Place, Seen, inode_here};
 use super::pins::{PREFIX, Pins, refused};
@@ -12,25 +12,25 @@ use std::io;
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 /// `TCP_CA_NAME_MAX` of the kernel.
 const NAME: usize = 16;
-/// Pins of maps: defaults by namespace, and the host's default.
+/// Pins of two maps: the earlier defaults by namespace, and the host's.
 const DEFAULTS: &str = "defaults";
 const HOST: &str = "host";
-/// The congestion control that every kernel has.
+/// A congestion control that every kernel has.
 const ALWAYS_THERE: &str = "reno";
 
-/// The default of this namespace.
+/// Default of this network namespace.
 pub fn default_here() -> String {
     fs::read_to_string(SYSCTL).unwrap_or_default().trim().to_owned()
 }
 
-/// The default of the host, as its first process has it; of this namespace where that cannot be seen.
+/// Default of the host, read in the namespace of its first process; the default of this namespace if that is hidden.
 fn default_of_host() -> String {
     let first = fs::File::open("/proc/1/ns/net").map(Namespace::from);
     first.and_then(|first| first.within(|| Ok(default_here()))).unwrap_or_else(|_| default_here())
 }
 
-/// Remembers the default of the host until nothing is loaded, unless that is done already.
-/// Fails if the kernel refuses the map for it.
+/// Records the default of the host, if it is not yet recorded. The record lasts until nothing is loaded.
+/// Fails if the kernel refuses the map of the record.
 pub fn remember_host_default(pins: &Pins) -> Result<(), Failure> {
     let before = default_of_host();
     let map = open(pins, HOST)?;
@@ -40,7 +40,7 @@ pub fn remember_host_default(pins: &Pins) -> Result<(), Failure> {
     map.update(&0u64.to_ne_bytes(), &padded(before), MapFlags::ANY).map_err(refused(HOST))
 }
 
-/// The host's default before the first of ours; if unknown, the present default.
+/// The host's default before the first of ours; if there is no record, the current default.
 fn host_default(pins: &Pins) -> String {
     let remembered = MapHandle::from_pinned_path(pins.path(HOST)).and_then(|map| records(&map)).ok();
     let known = remembered.and_then(|records| records.into_values().next());
@@ -48,7 +48,7 @@ fn host_default(pins: &Pins) -> String {
     known.or_else(now).unwrap_or_else(|| ALWAYS_THERE.to_owned())
 }
 
-/// A name as the kernel keeps it.
+/// A name, padded as in the kernel.
 fn padded(name: String) -> Vec<u8> {
     let mut value = name.into_bytes();
     value.resize(NAME, 0);
@@ -67,27 +67,28 @@ pub fn make_default(pins: &Pins, name: &str) -> Result<(), Failure> {
     fs::write(SYSCTL, name).map_err(Failure::host(format_args!("{SYSCTL} = {name}")))
 }
 
-/// A map that the programs have pinned, since they read it too.
+/// Opens a map that the programs have pinned, because they read it too.
 fn open(pins: &Pins, name: &str) -> Result<MapHandle, Failure> {
     MapHandle::from_pinned_path(pins.path(name)).map_err(refused(name))
 }
 
-/// True if a namespace has a record of its default.
+/// True if the default of any namespace is recorded.
 pub(super) fn has_records(pins: &Pins) -> bool {
     open(pins, DEFAULTS).is_ok_and(|map| map.keys().next().is_some())
 }
 
-/// Result of restoring.
+/// Result of [`restore_defaults`].
 #[derive(Debug, Default)]
 pub struct Restored {
-    /// A line for each namespace that has another default now.
+    /// A line for each namespace whose default was restored.
     pub defaults: Vec<String>,
-    /// A line for each namespace that could not be inspected, whose record stays, and for each with another default than before.
+    /// A line for each namespace that could not be inspected, whose record stays, and for each namespace that got
+    /// another default than its earlier one.
     pub warnings: Vec<String>,
 }
 
 impl Restored {
-    /// `name` is the default of `place` again, where `before` was.
+    /// Notes that `name` is the default of `place` again; `before` was the earlier default.
     fn note(&mut self, place: &Place, name: &str, before: &str) {
         let inode = place.inode;
         let which = if place.is_here() { "this".to_owned() } else { format!("another ({inode})") };
@@ -99,8 +100,8 @@ impl Restored {
     }
 }
 
-/// Restores the earlier default where one of `names` is the default, or else the host's default. A namespace
-/// that has inherited ours gets the earlier default of this one, or else the host's.
+/// Restores the earlier default, or else the host's default, in each namespace whose default is one of `names`. A
+/// namespace that has inherited ours gets the earlier default of this namespace, or else the host's.
 /// Fails without the right to change this namespace.
 pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Result<Restored, Failure> {
     let path = pins.path(DEFAULTS);
@@ -140,7 +141,7 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
             Err(_) => {}
         }
     }
-    // Nobody can restore a namespace that hides from all capabilities.
+    // A namespace that is hidden even from all capabilities cannot be restored, so it counts as gone.
     let is_gone = hidden == 0 || check::may_inspect_all();
     for (inode, before) in records {
         match &map {
@@ -154,8 +155,8 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     Ok(done)
 }
 
-/// Makes the first available of `wanted` the default of this namespace, else Reno. A module or a program may have gone since,
-/// and some are not for every namespace.
+/// Makes the first available of `wanted` the default of this namespace, or else Reno. A module or a program may be
+/// gone, and some congestion controls are not available in every namespace.
 fn restore(wanted: [&str; 2]) -> io::Result<String> {
     let can_be = wanted.into_iter().find(|name| fs::write(SYSCTL, name).is_ok());
     match can_be {
@@ -164,9 +165,9 @@ fn restore(wanted: [&str; 2]) -> io::Result<String> {
     }
 }
 
-/// If `name` is the default, new sockets take its present registration: the kernel's default is a program,
-/// not a name. Returns a line for each namespace where that fails.
-/// Fails without the right to change this namespace.
+/// Sets the default `name` again, where it is the default, so that new sockets use its current registration. This is
+/// necessary because the kernel's default is a program, not a name. Returns a line for each namespace in which this
+/// fails.
 pub fn renew_default(name: &str) -> Result<Vec<String>, Failure> {
     let renew = || if default_here() == name { fs::write(SYSCTL, name) } else { Ok(()) };
     let mut warnings = Vec::new();

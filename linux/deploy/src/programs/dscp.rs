@@ -1,4 +1,4 @@
-//! The program that gives packets pECN's priority as they leave a device.
+//! The program that writes pECN's priority into packets as they leave a device.
 
 use super::messages;
 use super::namespaces::Seen;
@@ -15,25 +15,25 @@ use std::os::fd::AsFd;
 words! {
     /// Source of the priority, as in `shortflow_sim::host::priority`.
     pub enum By {
-        /// The bytes of the message.
+        /// Bytes of the message.
         Size = "size",
         /// Bytes not yet acknowledged.
         Remaining = "remaining",
-        /// Bytes sent before.
+        /// Bytes of the message sent so far.
         Sent = "sent",
-        /// The time left until the deadline.
+        /// Time left until the deadline.
         Deadline = "deadline",
     }
 }
 
-/// Numbers of the two rules of dscp.bpf.c that [`By`] does not have.
+/// Numbers of the two rules in dscp.bpf.c that [`By`] does not have.
 const BY_CLASS: u64 = By::Deadline as u64 + 1;
 const BY_LEVELS: u64 = BY_CLASS + 1;
 
 /// A rule of the program: `rule` of dscp.bpf.c.
 #[derive(Debug, Clone, Copy)]
 pub enum Rule {
-    /// A number.
+    /// A priority number.
     By(By),
     /// The size as one of eight classes.
     SizeClass,
@@ -54,18 +54,18 @@ impl Rule {
     }
 }
 
-/// Handle and preference of our filter, so that a host's own are not touched.
+/// Handle and preference of our filter; they keep it apart from the host's own filters.
 const HANDLE: u32 = 0x5346;
 const PREFERENCE: u32 = 0x5346;
 
-/// A program that the verifier has accepted: writes the DSCP, or the flow label of IPv6, of packets
-/// that leave its devices.
+/// The DSCP program, accepted by the verifier. It writes the DSCP, or the flow label of IPv6, of packets that leave
+/// its devices.
 #[derive(Debug)]
 pub struct DscpProgram(Object);
 
 impl DscpProgram {
-    /// Takes the program with a rule into the kernel.
-    /// Fails if the kernel refuses it.
+    /// Loads the program with a rule into the kernel.
+    /// Fails if the kernel refuses the program.
     pub fn load(pins: &Pins, rule: Rule) -> Result<DscpProgram, Failure> {
         const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dscp.bpf.o"));
         let mut object = pins.open_object(CODE).map_err(refused("DSCP marking"))?;
@@ -76,9 +76,9 @@ impl DscpProgram {
         object.load().map(DscpProgram).map_err(refused("DSCP marking"))
     }
 
-    /// Marks packets that leave `device` of this network namespace, in place of an earlier rule, as long as the device
-    /// exists.
-    /// Fails without such a device, where its packets do not begin with an Ethernet header, or without `CAP_NET_ADMIN`.
+    /// Marks packets that leave `device` of this network namespace until the device is deleted. Replaces an earlier
+    /// rule.
+    /// Fails without such a device, if its packets do not start with an Ethernet header, or without `CAP_NET_ADMIN`.
     pub fn attach(&self, device: &str) -> Result<(), Failure> {
         let index = index_of(device)?;
         if !sys::has_ethernet_header(device).map_err(Failure::host(device))? {
@@ -101,11 +101,11 @@ impl DscpProgram {
 /// A device that marks DSCP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DscpMarking {
-    /// A file of its network namespace; `None` for this one.
+    /// A file of the device's network namespace; `None` for this namespace.
     pub namespace: Option<String>,
-    /// Its name there.
+    /// Name of the device.
     pub device: String,
-    /// The rule, where this process may read it (`CAP_SYS_ADMIN`).
+    /// The rule, if this process may read it (`CAP_SYS_ADMIN`).
     pub by: Option<By>,
 }
 
@@ -116,7 +116,8 @@ impl fmt::Display for DscpMarking {
     }
 }
 
-/// Ends it on a device. False if it had none. The `clsact` of the device stays: others may use it.
+/// Ends DSCP marking on a device. Returns false if the device had no marking. The `clsact` of the device stays,
+/// because others may use it.
 /// Fails without such a device, or without `CAP_NET_ADMIN`.
 pub fn end_dscp_marking(device: &str) -> Result<bool, Failure> {
     let index = index_of(device)?;
@@ -124,19 +125,20 @@ pub fn end_dscp_marking(device: &str) -> Result<bool, Failure> {
 }
 
 /// All devices that mark DSCP, in the network namespaces that this process may enter.
-/// Fails where the devices of this one cannot be read.
+/// Fails if the devices of this namespace cannot be read.
 pub fn dscp_markings() -> Result<Vec<DscpMarking>, Failure> {
     let rules = rules();
     everywhere(|index| Ok(on_filter(index, TcHook::query)?.map(|program| rules.get(&program).copied())))
 }
 
-/// Ends it on any of them; the answer names them.
+/// Ends DSCP marking on all devices, and returns these devices.
 /// Fails without `CAP_NET_ADMIN`.
 pub fn end_dscp_marking_everywhere() -> Result<Vec<DscpMarking>, Failure> {
     everywhere(|index| Ok(on_filter(index, TcHook::detach)?.map(|()| None)))
 }
 
-/// Finds of `find` by the index of the device.
+/// Applies `find` to the index of every device in every namespace, and returns the devices for which it finds
+/// something.
 fn everywhere(
     find: impl Fn(i32) -> io::Result<Option<Option<By>>> + Sync,
 ) -> Result<Vec<DscpMarking>, Failure> {
@@ -145,7 +147,7 @@ fn everywhere(
         let here = place.within(|| {
             let mut here = Vec::new();
             for device in sys::interfaces()? {
-                // One that has gone meanwhile marks nothing.
+                // A device that is gone meanwhile marks nothing.
                 let Ok(index) = sys::interface_index(&device) else { continue };
                 here.extend(find(index)?.map(|by| (device, by)));
             }
@@ -174,7 +176,7 @@ fn on_filter<T>(index: i32, action: impl Fn(&mut TcHook) -> libbpf_rs::Result<T>
     hook.ifindex(index).attach_point(TC_EGRESS).handle(HANDLE).priority(PREFERENCE);
     match action(&mut hook) {
         Ok(given) => Ok(Some(given)),
-        // No such filter, or no `clsact` at all.
+        // The device has no such filter, or no `clsact`.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {
             messages::taken();
             Ok(None)
@@ -183,7 +185,7 @@ fn on_filter<T>(index: i32, action: impl Fn(&mut TcHook) -> libbpf_rs::Result<T>
     }
 }
 
-/// The rules of such programs, by the number of the program.
+/// Rules of loaded DSCP programs, by the number of the program.
 fn rules() -> HashMap<u32, By> {
     let options = ProgInfoQueryOptions::default().include_map_ids(true);
     let programs = ProgInfoIter::with_query_opts(options).filter(|program| program.name == "dscp");
@@ -192,7 +194,7 @@ fn rules() -> HashMap<u32, By> {
         .collect()
 }
 
-/// The rule, if this is the map that has it.
+/// The rule in a map, if the map has one.
 fn rule_in(map: u32) -> Option<By> {
     let map =
         MapHandle::from_map_id(map).ok().filter(|map| map.name().to_string_lossy().ends_with("rule"))?;

@@ -1,4 +1,4 @@
-//! Connections that asked for one of our congestion controls and run another one, because no ECN was agreed.
+//! Connections that asked for one of our congestion controls but run another one, because ECN was not agreed.
 
 use super::pins::{Pins, refused};
 use crate::Failure;
@@ -8,21 +8,21 @@ use std::net::{IpAddr, Ipv6Addr};
 /// `TCP_CA_NAME_MAX` of the kernel.
 const NAME: usize = 16;
 
-/// A number of connections since the first `load`.
+/// Connections that fell back since the first `load`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fallback {
-    /// The congestion control they asked for.
+    /// Congestion control that the connections asked for.
     pub from: String,
-    /// The one that runs.
+    /// Congestion control that they run.
     pub to: String,
-    /// How many did.
+    /// Number of connections.
     pub connections: u64,
-    /// The other end of the last of them.
+    /// Address of the other end of the last connection.
     pub peer: IpAddr,
 }
 
 impl Fallback {
-    /// `struct fallback` and `struct fallen` of sender.bpf.c.
+    /// Reads `struct fallback` and `struct fallen` of sender.bpf.c.
     fn read(key: &[u8], value: &[u8]) -> Option<Fallback> {
         let (from, to) = key.split_at_checked(NAME)?;
         let text = |name: &[u8]| String::from_utf8_lossy(name).trim_end_matches('\0').to_owned();
@@ -31,14 +31,14 @@ impl Fallback {
         Some(Fallback { from: text(from), to: text(to), connections, peer })
     }
 
-    /// `no-ecn`, or `refused` if the kernel let no other congestion control take over: losses alone drive the law then.
+    /// The reason: `no-ecn`, or `refused` if the kernel refused every other congestion control. In the latter case,
+    /// only losses drive the law.
     pub fn reason(&self) -> &'static str {
         if self.from == self.to { "refused" } else { "no-ecn" }
     }
 }
 
-/// Fallbacks since the first `load`, by name.
-/// Fails if the map cannot be read.
+/// Fallbacks since the first `load`, sorted by name.
 pub fn fallbacks(pins: &Pins) -> Result<Vec<Fallback>, Failure> {
     const MAP: &str = "fallbacks";
     let map = MapHandle::from_pinned_path(pins.path(MAP)).map_err(refused(MAP))?;

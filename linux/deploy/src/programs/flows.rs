@@ -1,5 +1,5 @@
-//! Messages on connections, stated by the process that holds the sockets. Needs no cgroup. Message starts are
-//! exact stream offsets, where setsockopt(2) uses the bytes that TCP has sent.
+//! Messages on connections, stated by the process that has the sockets. This needs no cgroup. The starts of messages
+//! are exact stream offsets; with setsockopt(2) they are the bytes that TCP has sent.
 
 use super::pins::{Pins, refused};
 use crate::Failure;
@@ -9,12 +9,12 @@ use shortflow_cc::Role;
 use std::io::{self, Error};
 use std::os::fd::AsRawFd;
 
-/// The message that a connection carries, as `struct flow` of flow.h.
+/// The message on a connection, as in `struct flow` of flow.h.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flow {
-    /// Bytes of the connection before it.
+    /// Bytes of the connection before the message.
     pub start: u64,
-    /// Its bytes, where they are known.
+    /// Bytes of the message, if known.
     pub size: Option<u64>,
     /// Deadline, in nanoseconds of the monotonic clock.
     pub deadline_ns: Option<u64>,
@@ -23,26 +23,26 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Unknown values are 0. The kernel counts the SYN as a byte of the connection.
+    /// The words of `struct flow`. Unknown values are 0. The kernel counts the SYN as a byte of the connection.
     fn words(&self) -> [u64; 4] {
         let stated = |value: Option<u64>| value.map_or(0, |value| value.max(1));
         [self.start + 1, stated(self.size), stated(self.deadline_ns), role_number(self.role).into()]
     }
 }
 
-/// Map in which the programs find flows.
+/// The map in which the programs find flows.
 #[derive(Debug)]
 pub struct Flows(MapHandle);
 
 impl Flows {
-    /// Maps of the programs that share these pins.
-    /// Fails if none of them was loaded.
+    /// Opens the map of the programs that share these pins.
+    /// Fails if no program has been loaded.
     pub fn open(pins: &Pins) -> Result<Flows, Failure> {
         MapHandle::from_pinned_path(pins.path("flows")).map(Flows).map_err(refused("flows"))
     }
 
-    /// From now on the connection of this socket carries `flow`.
-    /// Fails if it is not a socket of this process.
+    /// States that the connection of this socket carries `flow` from now on.
+    /// Fails if the socket is not one of this process.
     pub fn set(&self, socket: &impl AsRawFd, flow: &Flow) -> io::Result<()> {
         let value: Vec<u8> = flow.words().iter().flat_map(|word| word.to_ne_bytes()).collect();
         self.0.update(&socket.as_raw_fd().to_ne_bytes(), &value, MapFlags::ANY).map_err(Error::other)

@@ -1,29 +1,29 @@
-//! Calls of `ip`, and routes as it prints them.
+//! Calls of `ip`, and the text of the routes that `ip` prints.
 
 use crate::sys;
 use std::io;
 
-/// Output of `ip` with these arguments in the namespace of the calling thread.
-/// Fails if it does, or is missing.
+/// Output of `ip` with these arguments, in the network namespace of the calling thread.
+/// Fails if `ip` fails or is missing.
 pub(super) fn ip(arguments: &str, input: &str) -> io::Result<String> {
     let arguments: Vec<&str> = arguments.split(' ').collect();
     sys::iproute2("ip", &arguments, input)
 }
 
-/// The words of a route without its flags, which `ip` prints and does not take.
+/// Words of a route without its flags, which `ip` prints but does not accept.
 pub(super) fn words_of(line: &str) -> Vec<&str> {
     const FLAGS: [&str; 5] = ["linkdown", "dead", "offload", "trap", "rt_offload"];
     line.split_whitespace().filter(|word| !FLAGS.contains(word)).collect()
 }
 
-/// True for a route with a type, such as `unreachable`. `ip` prints none before a route to other hosts.
+/// True for a route with a type, such as `unreachable`. `ip` prints no type for routes to other hosts.
 pub(super) fn is_typed(words: &[&str]) -> bool {
     let starts_low = |word: &&str| word.starts_with(|first: char| first.is_ascii_lowercase());
-    // An IPv6 address may begin with a letter.
+    // An IPv6 address may start with a letter.
     words.first().is_some_and(|word| starts_low(word) && *word != "default" && !word.contains(':'))
 }
 
-/// The words without these and their values.
+/// The words without `keys` and their values.
 pub(super) fn without(keys: &[&str], words: &[&str]) -> String {
     let mut words = words.iter().copied().peekable();
     let mut kept = Vec::new();

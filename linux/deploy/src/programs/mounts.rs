@@ -1,4 +1,4 @@
-//! The bpf file system of the pins, and its lifetime.
+//! The bpf file system of the pins: mounting, unmounting and lifetime.
 
 use crate::Failure;
 use rustix::fs::{major, minor};
@@ -10,15 +10,15 @@ use std::path::Path;
 
 /// Mount point of bpf file systems.
 pub const BPFFS: &str = "/sys/fs/bpf";
-/// Source of a mount that is ours: /proc/mounts shows it.
+/// Source of our own mounts, which /proc/mounts shows.
 const OURS: &str = "shortflow";
 
 /// A line of /proc/PID/mountinfo.
 #[derive(Debug, PartialEq)]
 struct Mount<'a> {
-    /// No two mounts of the host have the same.
+    /// Number of the mount, unique on the host.
     id: &'a str,
-    /// Major and minor number of the file system: equal in every mount namespace that has it.
+    /// Major and minor number of the file system, the same in every mount namespace.
     device: &'a str,
     directory: &'a str,
     kind: &'a str,
@@ -38,7 +38,7 @@ impl Mount<'_> {
     }
 }
 
-/// The mounts that a process sees; empty where it is hidden.
+/// Mounts that a process sees; empty if they are hidden.
 fn mountinfo(process: &str) -> String {
     fs::read_to_string(format!("/proc/{process}/mountinfo")).unwrap_or_default()
 }
@@ -52,19 +52,20 @@ fn here() -> Option<(String, String)> {
     Some((device, found.source.to_owned()))
 }
 
-/// Mounts a bpf file system where there is none.
+/// Mounts a bpf file system, if there is none.
 /// Fails without `CAP_SYS_ADMIN`.
 pub fn mount() -> Result<(), Failure> {
     if here().is_some() {
         return Ok(());
     }
-    // Only root's.
+    // Only root may enter it.
     rustix::mount::mount(OURS, BPFFS, "bpf", MountFlags::empty(), Some(c"mode=0700"))
         .map_err(Failure::host("mount -t bpf bpf /sys/fs/bpf"))
 }
 
-/// Takes it away if we mounted it and nobody has put anything there. Without `CAP_SYS_ADMIN` it is left to a later command.
-/// Fails if the kernel keeps it.
+/// Unmounts the bpf file system if we mounted it and it is empty. Without `CAP_SYS_ADMIN`, a later command unmounts
+/// it.
+/// Fails if the kernel refuses.
 pub fn unmount_ours() -> Result<(), Failure> {
     // Every bpf file system has maps.debug and progs.debug.
     let is_debug = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|end| end == "debug");
@@ -79,8 +80,8 @@ pub fn unmount_ours() -> Result<(), Failure> {
     }
 }
 
-/// Returns `true` if a bpf file system is mounted here, `false` if it can be. Its pins outlast this mount namespace:
-/// the host's first process has the same file system or namespace.
+/// Returns `true` if a bpf file system is mounted here, and `false` if one can be mounted. In both cases pins outlast
+/// this mount namespace, because the host's first process has the same file system or namespace.
 /// An error states the remedy if pins would not last.
 pub fn lasting() -> Result<bool, String> {
     let (first, own, here) = (mountinfo("1"), mountinfo("self"), here());
@@ -108,7 +109,8 @@ pub fn check_view() -> Result<(), Failure> {
     }
 }
 
-/// `ip netns exec NAME` mounts /sys anew, under the name of the namespace.
+/// Text of an error about a separate bpf file system, with the remedy. `ip netns exec NAME` mounts /sys anew, with
+/// the name of the namespace as source.
 fn apart(consequence: &str) -> String {
     let text = mountinfo("self");
     let sysfs = Mount::all(&text).filter(|mount| mount.directory == "/sys").last();

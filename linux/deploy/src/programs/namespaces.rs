@@ -12,9 +12,9 @@ const HERE: &str = "/proc/thread-self/ns/net";
 
 /// A network namespace.
 pub struct Place {
-    /// Its number.
+    /// Number of the namespace.
     pub inode: u64,
-    /// The file by which it was found, and itself; `None` for this thread's own.
+    /// The file by which the namespace was found, and the namespace; `None` for this thread's own namespace.
     elsewhere: Option<(PathBuf, Namespace)>,
 }
 
@@ -24,12 +24,12 @@ impl Place {
         self.elsewhere.is_none()
     }
 
-    /// The file by which it was found, if it is not this thread's own.
+    /// The file by which the namespace was found; `None` for this thread's own namespace.
     pub fn path(&self) -> Option<String> {
         self.elsewhere.as_ref().map(|(path, _)| path.display().to_string())
     }
 
-    /// Runs `action` inside. This thread's own namespace needs no right to enter.
+    /// Runs `action` in the namespace. This thread's own namespace needs no right to enter.
     pub fn within<T: Send>(&self, action: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         match &self.elsewhere {
             Some((_, namespace)) => namespace.within(action),
@@ -38,21 +38,21 @@ impl Place {
     }
 }
 
-/// The number of this thread's own.
+/// Number of this thread's own namespace.
 pub fn inode_here() -> Result<u64, Failure> {
     Ok(fs::metadata(HERE).map_err(Failure::host(HERE))?.ino())
 }
 
 /// The network namespaces that this process can find.
 pub struct Seen {
-    /// This thread's own is the first.
+    /// The namespaces; this thread's own is first.
     pub namespaces: Vec<Place>,
     /// Number of processes with hidden namespaces.
     pub hidden: usize,
 }
 
 impl Seen {
-    /// Namespaces of processes, or kept by `ip netns`.
+    /// Finds the namespaces of processes, and those that `ip netns` keeps.
     pub fn now() -> Result<Seen, Failure> {
         let entries =
             |path: &str| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -67,7 +67,7 @@ impl Seen {
                     seen.namespaces.push(Place { inode, elsewhere: Some((path, file.into())) });
                 }
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => seen.hidden += 1,
-                _ => {} // known, or ended meanwhile
+                _ => {} // a known namespace, or one that has ended meanwhile
             }
         }
         Ok(seen)

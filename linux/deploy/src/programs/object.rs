@@ -14,26 +14,28 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// `BPF_F_LINK` of linux/bpf.h: a link holds the registration.
+/// `BPF_F_LINK` of linux/bpf.h: the lifetime of a registration is that of a link.
 const BY_LINK: u32 = 1 << 13;
-/// `flags` of `struct tcp_congestion_ops` in kernel.h: every user may choose it, and its SYNs ask for ECN.
+/// Offset of `flags` in `struct tcp_congestion_ops` of kernel.h, and two flags: every user may choose the control,
+/// and its SYNs ask for ECN.
 const FLAGS: usize = 56;
 const NON_RESTRICTED: u32 = 1;
 const NEEDS_ECN: u32 = 2;
-/// Follows the parameters of a restricted program.
+/// Text behind the parameters of a restricted program.
 const RESTRICTED: &str = " restricted=yes";
 /// `CGROUP2_SUPER_MAGIC` of linux/magic.h.
 const CGROUP2: rustix::fs::FsWord = 0x6367_7270;
-/// Programs by transport, from build.rs.
+/// Object files by transport, from build.rs.
 const CODES: [(&str, &[u8]); laws::NAMES.len()] = include!(concat!(env!("OUT_DIR"), "/codes.rs"));
 
-/// The kernel's CUBIC, called by programs: the baseline of a cost test.
+/// The kernel's CUBIC, called through eBPF programs: the baseline of a cost test.
 pub const CUBIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cubic.bpf.o"));
 
-/// Programs that choose a congestion control when a connection begins: for a test.
+/// Programs that choose the congestion control of new connections, for a test.
 pub const CHOOSE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/choose.bpf.o"));
 
-/// Users that may choose a congestion control by `TCP_CONGESTION`. Routes give it to the connections of all users.
+/// Users that may choose a congestion control by `TCP_CONGESTION`. Routes give a control to the connections of all
+/// users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Users {
     /// Every user.
@@ -42,7 +44,7 @@ pub enum Users {
     Administrators,
 }
 
-/// A program that the verifier has accepted and that nobody can use yet.
+/// A program that the verifier has accepted, but that is not registered yet.
 #[derive(Debug)]
 pub struct Prepared {
     name: String,
@@ -52,8 +54,9 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Takes the program of `config`, one of [`laws::NAMES`], into the kernel, with smaller segments where there are any.
-    /// Fails if the kernel refuses it.
+    /// Loads the program of `config`, one of [`laws::NAMES`], into the kernel, with smaller segments if there are
+    /// any.
+    /// Fails if the kernel refuses the program.
     pub fn new(
         config: &TransportConfig,
         segments: Option<&Segments>,
@@ -91,21 +94,21 @@ impl Prepared {
         Ok(Prepared { name, text, object, has_link })
     }
 
-    /// The name under which it will be registered.
+    /// Name of the future registration.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its parameters in words.
+    /// Parameters as text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Registers it; from here on applications can choose it.
-    /// Fails if there is one of that name.
+    /// Registers the program; from then on applications can choose it.
+    /// Fails if a congestion control of this name is registered.
     pub fn register(mut self, pins: &Pins) -> Result<(), Failure> {
         let name = self.name.clone();
-        // One that a killed command has left may need a moment to go.
+        // A registration that a killed command has left may need a moment to go.
         if await_unregistered(&name).is_err() {
             let why = "another program has registered a congestion control of this name";
             return Err(Failure::Host(format!("{name}: {why}; see `bpftool struct_ops list`")));
@@ -119,8 +122,9 @@ impl Prepared {
         registered
     }
 
-    /// Registers it in place of one of its name. Since Linux 6.4 applications can choose one of both at every moment.
-    /// Fails if the kernel refuses; the other one stays then, and before Linux 6.4 may be gone.
+    /// Registers the program instead of a loaded one of the same name. Since Linux 6.4, applications can choose one
+    /// of the two at every moment.
+    /// Fails if the kernel refuses. The old program stays then; before Linux 6.4, it may be gone.
     pub fn replace(mut self, pins: &Pins) -> Result<(), Failure> {
         if !self.has_link {
             pins.unregister(&self.name)?;
@@ -132,8 +136,9 @@ impl Prepared {
         replaced
     }
 
-    /// Registers it for as long as the answer is kept: it ends with the process, however that ends.
-    /// Fails if there is one of that name, and before Linux 6.4.
+    /// Registers the program for as long as the returned value lives. The registration ends with the process, however
+    /// the process ends.
+    /// Fails if a congestion control of this name is registered, and before Linux 6.4.
     pub fn hold(mut self) -> Result<Held, Failure> {
         let name = self.name.clone();
         if !self.has_link {
@@ -141,7 +146,7 @@ impl Prepared {
                 "{name}: Linux before 6.4 keeps a registration only through a pin"
             )));
         }
-        // One of a process that was killed may need a moment to go.
+        // A registration of a killed process may need a moment to go.
         if await_unregistered(&name).is_err() {
             let why = "in use by another testbed, or registered by another program";
             return Err(Failure::Host(format!("testbed: {name}: {why}; see `bpftool struct_ops list`")));
@@ -155,7 +160,8 @@ impl Prepared {
         Ok(Held { name, _link: link, _object: self.object })
     }
 
-    /// A kill may leave the pins of both: the map tells which is registered.
+    /// Pins the new program and updates the link. A kill may leave the pins of both programs; the map shows which one
+    /// is registered.
     fn pin_and_update(&mut self, directory: &Path) -> libbpf_rs::Result<()> {
         let link = Link::open(directory.join(LINK))?;
         let (mut config, mut operations) = (None, None);
@@ -171,7 +177,8 @@ impl Prepared {
         };
         operations.pin(directory.join(NEXT_MAP))?;
         config.pin(directory.join(NEXT_CONFIG))?;
-        // This fills the map in, as an update wants it, and fails then: the name is taken.
+        // An update needs a map that has been filled in. This call fills the map in, and then fails, because the name
+        // is taken.
         drop(operations.attach_struct_ops());
         sys::update_link(&link.as_fd(), &operations.as_fd()).map_err(libbpf_rs::Error::from)
     }
@@ -197,7 +204,7 @@ impl Prepared {
     }
 }
 
-/// A registration that nothing is pinned for.
+/// A registration without pins.
 #[derive(Debug)]
 pub struct Held {
     name: String,
@@ -206,13 +213,13 @@ pub struct Held {
 }
 
 impl Held {
-    /// The name under which it is registered.
+    /// Name of the registration.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// `struct config` of sender.bpf.c.
+/// Contents of `struct config` in sender.bpf.c.
 fn config_section(config: &TransportConfig, segments: &[u8], text: &str) -> Result<Vec<u8>, Failure> {
     let words = laws::params(config).map_err(|error| Failure::Input(error.to_string()))?;
     let mut bytes = text.as_bytes().to_vec();
@@ -238,7 +245,7 @@ pub fn check_cgroup(cgroup: &Path) -> Result<(), Failure> {
     Err(Failure::Input(format!("--cgroup {}: {why}", cgroup.display())))
 }
 
-/// Lets applications of a cgroup describe their flows by setsockopt(2). False if already enabled.
+/// Lets applications of a cgroup describe their flows by setsockopt(2). Returns false if that was already enabled.
 /// Fails if `cgroup` is not a directory of the cgroup2 file system.
 pub fn attach_setsockopt(pins: &Pins, cgroup: &Path) -> Result<bool, Failure> {
     const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/setsockopt.bpf.o"));

@@ -1,4 +1,4 @@
-//! Files of the bpf file system that keep programs loaded after the command has ended.
+//! Files of the bpf file system, which keep programs loaded after the command has ended.
 //!
 //! ```text
 //! /sys/fs/bpf/shortflow/
@@ -30,26 +30,26 @@ pub const CONFIG: &str = "config";
 pub const LINK: &str = "link";
 pub const NEXT_CONFIG: &str = "next-config";
 pub const NEXT_MAP: &str = "next-map";
-/// Only root may open it: any user could hold the lock of a file that he may read.
+/// Lock of the pins. Only root may open it: any user who may open a file can hold its lock.
 const LOCK: &str = "/run/shortflow.lock";
-/// `BPF_STRUCT_OPS_STATE_INUSE`, the word after the reference count of a map that is registered.
+/// `BPF_STRUCT_OPS_STATE_INUSE`: the word after the reference count in a registered map.
 const IN_USE: [u8; 4] = 1u32.to_ne_bytes();
-/// The kernel unregisters some time after the last file is gone.
+/// Longest wait for the end of a registration, which the kernel ends some time after the last file is gone.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A command waits for others so long before it says so, and so long before it gives up.
+/// Time that a command waits for other commands: before it says so, and before it gives up.
 const QUIET_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// Between two looks.
+/// Time between two checks.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The directory, while no other command changes it.
+/// The directory of the pins, locked against other commands.
 #[derive(Debug)]
 pub struct Pins {
     _lock: File,
 }
 
 impl Pins {
-    /// Waits for other commands.
+    /// Locks the directory; waits for other commands.
     pub(super) fn lock() -> Result<Pins, Failure> {
         check::privileged()?;
         let mut options = OpenOptions::new();
@@ -59,17 +59,17 @@ impl Pins {
         Ok(Pins { _lock: lock })
     }
 
-    /// The file called `name`.
+    /// Path of the file called `name`.
     pub fn path(&self, name: &str) -> PathBuf {
         Path::new(DIRECTORY).join(name)
     }
 
-    /// Opens an object file; loading it will reuse the shared maps of this directory.
+    /// Opens an object file, which will reuse the shared maps of this directory when it is loaded.
     pub(super) fn open_object(&self, code: &[u8]) -> libbpf_rs::Result<OpenObject> {
         ObjectBuilder::default().pin_root_path(DIRECTORY)?.open_memory(code)
     }
 
-    /// Names of the congestion controls that are registered.
+    /// Names of our registered congestion controls.
     /// Fails if the kernel does not list registrations.
     pub fn loaded(&self) -> Result<Vec<String>, Failure> {
         let registered = registered()?;
@@ -77,7 +77,7 @@ impl Pins {
         Ok(self.names().into_iter().filter(is_loaded).collect())
     }
 
-    /// True if the pin of `name` is a registration that is still in use.
+    /// True if `name` has a pin whose registration is in use.
     fn is_held(&self, name: &str) -> bool {
         let by_link = self.registered_map(name).is_some();
         let map = || MapHandle::from_pinned_path(self.path(name).join("map"));
@@ -85,7 +85,7 @@ impl Pins {
         by_link || value().is_ok_and(|value| value.is_some_and(|value| value.get(4..8) == Some(&IN_USE)))
     }
 
-    /// The kernel's number of the operations that the link of `name` has registered.
+    /// Number, in the kernel, of the operations that the link of `name` has registered.
     fn registered_map(&self, name: &str) -> Option<u32> {
         let info = Link::open(self.path(name).join(LINK)).and_then(|link| link.info());
         match info.ok()?.info {
@@ -94,7 +94,7 @@ impl Pins {
         }
     }
 
-    /// True if the operations pinned as the next ones of `name` are registered.
+    /// True if the operations pinned as the replacement of `name` are registered.
     pub(super) fn has_been_replaced(&self, name: &str) -> bool {
         let next = MapHandle::from_pinned_path(self.path(name).join(NEXT_MAP)).and_then(|map| map.info());
         next.is_ok_and(|next| Some(next.info.id) == self.registered_map(name))
@@ -109,29 +109,29 @@ impl Pins {
         names
     }
 
-    /// Unregisters the congestion control `name` and removes its files. Its connections keep it until they end.
-    /// Fails if the kernel keeps it.
+    /// Unregisters the congestion control `name` and removes its files. Connections keep it until they end.
+    /// Fails if the kernel keeps the registration.
     pub fn unregister(&self, name: &str) -> Result<(), Failure> {
         let directory = self.path(name);
         let (link, map) = (directory.join(LINK), directory.join("map"));
         if link.exists() {
             let held = Link::open(&link).map_err(refused(name))?;
-            // Only since 6.11; before, it goes when its file is gone.
+            // Links can be detached since Linux 6.11. In earlier kernels the link ends when its file is gone.
             let _ = held.detach();
             remove(&link)?;
         } else if map.exists() {
             let held = MapHandle::from_pinned_path(&map).map_err(refused(name))?;
             held.delete(&0u32.to_ne_bytes()).map_err(refused(name))?;
         }
-        // The parameters go last: a registered program has them.
+        // The parameters are removed last, so every registered program has them.
         remove(&directory)?;
         await_unregistered(name)
     }
 }
 
-/// Returns `true` if the directory exists. Its contents count as ours and are removed, so nobody else may write there:
-/// in many bpf file systems every user may make directories and links.
-/// An error names the owner if another user owns it.
+/// Returns `true` if the directory exists. Its contents count as ours and are removed, so nobody else may write
+/// there. In many bpf file systems, every user may create directories and links.
+/// An error names the owner if another user owns the directory.
 pub(super) fn is_there() -> Result<bool, Failure> {
     let found = match fs::symlink_metadata(DIRECTORY) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
@@ -145,8 +145,8 @@ pub(super) fn is_there() -> Result<bool, Failure> {
     Err(Failure::Host(format!("{DIRECTORY}: not writable by root alone: {what}; remove it")))
 }
 
-/// Makes the directory unless it is there, for nobody else to write or read.
-/// Fails where it is another user's.
+/// Makes the directory if there is none, with access only for root.
+/// Fails if another user owns it.
 pub(super) fn make() -> Result<(), Failure> {
     match DirBuilder::new().mode(0o700).create(DIRECTORY) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => is_there().map(drop),
@@ -154,7 +154,7 @@ pub(super) fn make() -> Result<(), Failure> {
     }
 }
 
-/// Waits for the commands before this one, and after a while says so.
+/// Waits for other commands, and says so after a while.
 fn await_lock(lock: &File) -> Result<(), Failure> {
     let why = format!("another command holds {LOCK}; `fuser -v {LOCK}` names it");
     let begun = Instant::now();
@@ -172,15 +172,15 @@ fn await_lock(lock: &File) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Names of all congestion controls of the kernel, whoever registered them.
-/// Fails where the kernel does not show them.
+/// Names of all congestion controls in the kernel, whoever registered them.
+/// Fails if the kernel does not list them.
 pub fn registered() -> Result<Vec<String>, Failure> {
     let names = fs::read_to_string(AVAILABLE).map_err(Failure::host(AVAILABLE))?;
     Ok(names.split_whitespace().map(str::to_owned).collect())
 }
 
-/// Waits until no congestion control of that name is registered.
-/// Fails if that takes too long, or cannot be seen.
+/// Waits until no congestion control of this name is registered.
+/// Fails after a while, or if registrations cannot be read.
 pub fn await_unregistered(name: &str) -> Result<(), Failure> {
     let mut waited = Duration::ZERO;
     while registered()?.iter().any(|other| other == name) {
@@ -193,7 +193,8 @@ pub fn await_unregistered(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Error of libbpf about `what`: missing kernel types, or libbpf's own text, such as the verifier's reason.
+/// The failure of `what` by an error of libbpf: missing kernel types, or libbpf's own text, such as the verifier's
+/// reason.
 pub fn refused(what: &str) -> impl FnOnce(libbpf_rs::Error) -> Failure {
     move |error| {
         let why = match check::without_types() {
@@ -204,7 +205,7 @@ pub fn refused(what: &str) -> impl FnOnce(libbpf_rs::Error) -> Failure {
     }
 }
 
-/// Removes a file, a link, or a directory with all that is in it.
+/// Removes a file, a link, or a directory with its contents.
 pub(super) fn remove(path: &Path) -> Result<(), Failure> {
     let removed = if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {

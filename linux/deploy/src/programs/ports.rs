@@ -1,4 +1,4 @@
-//! Roles of ports, for applications that say nothing themselves.
+//! Roles of ports, for applications that state no role.
 
 use super::pins::{Pins, refused};
 use crate::Failure;
@@ -10,14 +10,14 @@ fn map(pins: &Pins) -> Result<MapHandle, Failure> {
     MapHandle::from_pinned_path(pins.path("ports")).map_err(refused("ports"))
 }
 
-/// The role that [`role_number`] gives that number.
+/// The role with this number of [`role_number`].
 pub(super) fn role_of(word: u64) -> Role {
     let is_it = |role: &Role| u64::from(role_number(*role)) == word;
     [Role::Short, Role::Long].into_iter().find(is_it).unwrap_or(Role::Unknown)
 }
 
-/// Every port that has a role, in order.
-/// Fails where the map cannot be read.
+/// All ports that have a role, in order.
+/// Fails if the map cannot be read.
 pub fn ports(pins: &Pins) -> Result<Vec<(u16, Role)>, Failure> {
     let map = map(pins)?;
     let entry = |key: Vec<u8>| -> Option<(u16, Role)> {
@@ -30,8 +30,8 @@ pub fn ports(pins: &Pins) -> Result<Vec<(u16, Role)>, Failure> {
     Ok(ports)
 }
 
-/// Gives new connections to or from `port` a role; [`Role::Unknown`] takes it back.
-/// Fails where there are too many.
+/// Gives new connections to or from `port` a role; [`Role::Unknown`] removes the role.
+/// Fails if there are too many ports.
 pub fn set_port(pins: &Pins, port: u16, role: Role) -> Result<(), Failure> {
     let (map, key) = (map(pins)?, port.to_ne_bytes());
     if role != Role::Unknown {

@@ -1,7 +1,8 @@
 //! Routes whose new connections use a congestion control: `load --route`.
 //!
-//! Such a route is a copy of the host's route to its destination, with the control and with [`PROTOCOL`], which is the only
-//! record. The kernel prefers the copy and keeps the host's route, so removing the copy is all that `unload` does.
+//! Such a route is a copy of the host's route to its destination, with the control and with [`PROTOCOL`]. The
+//! protocol is the only record of the route. The kernel prefers the copy and keeps the host's route, so `unload` only
+//! has to remove the copy.
 
 use super::iproute::{ip, is_typed, value_of, without, words_of};
 use super::namespaces::Seen;
@@ -13,17 +14,17 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-/// Number of the protocol that made a route: unassigned in linux/rtnetlink.h and in iproute2.
+/// Protocol number of our routes, unassigned in linux/rtnetlink.h and in iproute2.
 const PROTOCOL: u32 = 83;
 
-/// Addresses with the same first `length` bits.
+/// A prefix: addresses with the same first `length` bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prefix {
     first: IpAddr,
     length: u8,
 }
 
-/// Of IPv4, the first bits of the number are zeros.
+/// An address as a number, with its number of bits. The upper bits of an IPv4 number are zero.
 fn number(address: IpAddr) -> (u128, u8) {
     match address {
         IpAddr::V4(address) => (u128::from(address.to_bits()), 32),
@@ -32,7 +33,7 @@ fn number(address: IpAddr) -> (u128, u8) {
 }
 
 impl Prefix {
-    /// The first address of the prefix of this length around `address`.
+    /// First address of the prefix of this length that contains `address`.
     fn around(address: IpAddr, length: u8) -> IpAddr {
         let (bits, all) = number(address);
         let hosts = u32::from(all - length);
@@ -43,12 +44,12 @@ impl Prefix {
         }
     }
 
-    /// True if `address` is one of them.
+    /// True if `address` is in the prefix.
     pub fn contains(&self, address: IpAddr) -> bool {
         address.is_ipv4() == self.first.is_ipv4() && Prefix::around(address, self.length) == self.first
     }
 
-    /// The argument of `ip`.
+    /// Argument of `ip` for the address family.
     fn family(&self) -> &'static str {
         if self.first.is_ipv4() { "-4" } else { "-6" }
     }
@@ -81,17 +82,17 @@ impl fmt::Display for Prefix {
     }
 }
 
-/// A route that `load` will make.
+/// A route for `load` to make.
 #[derive(Debug, Clone)]
 pub struct NewRoute {
     prefix: Prefix,
-    /// Words of the host's route, and the timeout.
+    /// Words of the host's route, with the smallest timeout.
     words: String,
 }
 
 impl NewRoute {
-    /// The copy of the host's route to `prefix`, with a smallest retransmission timeout if one is given.
-    /// Fails without `ip`, without a route to `prefix`, and if that route has several next hops.
+    /// Copies the host's route to `prefix`, with a smallest retransmission timeout if one is given.
+    /// Fails without `ip`, without a route to `prefix`, and if this route has several next hops.
     pub fn of(prefix: Prefix, rto_min: Option<Span>) -> Result<NewRoute, Failure> {
         let shown = format!("{} -oneline route show to match {prefix} table main", prefix.family());
         let shown = ip(&shown, "").map_err(Failure::host("--route"))?;
@@ -109,7 +110,7 @@ impl NewRoute {
         let NewRoute { prefix, words } = self;
         let is_there = here().map_err(Failure::host("--route"))?.iter().any(|route| route.prefix == *prefix);
         let mut lines = if is_there { deletion(prefix) } else { String::new() };
-        // IPv4 tries the first of equal routes, and IPv6 the one with the smallest metric.
+        // Of equal routes, IPv4 uses the first, and IPv6 the one with the smallest metric.
         let before = if prefix.first.is_ipv4() { ("prepend", "") } else { ("add", " metric 1") };
         lines +=
             &format!("route {} {prefix} {words}{} proto {PROTOCOL} congctl {control}\n", before.0, before.1);
@@ -117,14 +118,15 @@ impl NewRoute {
         done.map(drop).map_err(Failure::host(format_args!("--route {prefix}")))
     }
 
-    /// Its destination.
+    /// Destination of the route.
     pub fn prefix(&self) -> Prefix {
         self.prefix
     }
 }
 
-/// The words behind the destination of the longest route with the smallest metric, from lines of `ip -oneline route show`.
-/// An error says why that route cannot be copied.
+/// Words behind the destination of the most specific route with the smallest metric, from lines of `ip -oneline route
+/// show`.
+/// An error says why this route cannot be copied.
 fn copied(shown: &str) -> Result<String, String> {
     let routes = shown.lines().map(words_of);
     let ours = PROTOCOL.to_string();
@@ -158,20 +160,20 @@ fn deletion(prefix: &Prefix) -> String {
 /// A route of `load --route`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// A file of its network namespace; `None` for this one.
+    /// A file of the route's network namespace; `None` for this namespace.
     pub namespace: Option<String>,
-    /// Its destination.
+    /// Destination of the route.
     pub prefix: Prefix,
-    /// The device.
+    /// Device of the route.
     pub device: String,
-    /// The congestion control of new connections; `None` if it is not registered.
+    /// Congestion control of new connections; `None` if it is not registered.
     pub control: Option<String>,
-    /// The smallest retransmission timeout, if the route has one.
+    /// Smallest retransmission timeout, if the route has one.
     pub rto_min: Option<String>,
 }
 
 impl Route {
-    /// From a line of `ip -oneline route show`.
+    /// Reads a line of `ip -oneline route show`.
     fn read(line: &str) -> Option<Route> {
         let words = words_of(line);
         let value = |key| value_of(key, &words).map(str::to_owned);
@@ -193,20 +195,21 @@ impl fmt::Display for Route {
     }
 }
 
-/// Those of this namespace. Without IPv6 in the kernel there is none of IPv6.
+/// Routes of `load --route` in this namespace. A kernel without IPv6 has no IPv6 routes.
 fn here() -> io::Result<Vec<Route>> {
     let shown = |family| ip(&format!("{family} -oneline route show table main proto {PROTOCOL}"), "");
     let lines = shown("-4")? + &shown("-6").unwrap_or_default();
     Ok(lines.lines().filter_map(Route::read).collect())
 }
 
-/// All routes of `load --route` in the network namespaces that this process may enter. None without `ip`.
-/// Fails where the routes of this namespace cannot be read.
+/// All routes of `load --route` in the network namespaces that this process may enter; none without `ip`.
+/// Fails if the routes of this namespace cannot be read.
 pub fn routes() -> Result<Vec<Route>, Failure> {
     Ok(everywhere(here)?.0)
 }
 
-/// Removes those whose control is `leaving`. The answer names them, and says where that failed.
+/// Removes the routes whose control is `leaving`. Returns these routes, and a line for each namespace in which this
+/// failed.
 /// Fails without `CAP_NET_ADMIN`.
 pub fn remove_routes(
     leaving: impl Fn(Option<&str>) -> bool + Sync,

@@ -1,11 +1,11 @@
-//! Routes by which TCP's segments are smaller, for windows below one segment (Eq. 9 of FaST).
+//! Routes with smaller TCP segments, for windows below one segment (Eq. 9 of FaST).
 //!
 //! Linux takes the size of segments from the MTU of the route, and the route from the mark of the socket, which the
-//! sender sets (`fit_segments` of sender.bpf.c): [`MARK`] + 1 for halves of the full segment, [`MARK`] + 2 for quarters, and
-//! so on. For each there are a rule and a table of the same number, with the IPv4 routes of one device. The sender marks
-//! only connections that leave by it, and none that the application has marked.
+//! sender sets (`fit_segments` in sender.bpf.c): [`MARK`] + 1 for halves of the full segment, [`MARK`] + 2 for
+//! quarters, and so on. Each mark has a rule and a table of the same number, with the IPv4 routes of one device. The
+//! sender marks only connections that use this device, and no connection that the application has marked.
 //!
-//! A directory among the pins records the network namespaces that have them.
+//! A directory among the pins records the network namespaces that have such routes.
 
 use super::config::loaded_text;
 use super::dscp::index_of;
@@ -23,31 +23,31 @@ use std::path::Path;
 /// `MARK_OF_SIZES` and `SIZES_MOST` of sender.bpf.c.
 const MARK: u32 = 0x5346_0000;
 const MOST: u32 = 7;
-/// IPv4, TCP and its timestamps.
+/// Bytes of the headers: IPv4, TCP and its timestamps.
 const HEADERS: u32 = 52;
-/// In the text of a program's parameters, before the device.
+/// Text before the device in a program's parameters.
 const KEY: &str = " segments=";
 /// `IFNAMSIZ` of the kernel.
 const NAME: usize = 16;
-/// The main table has 32766.
+/// Priority of our rules; the rule of the main table has 32766.
 const PRIORITY: u32 = 32765;
-/// The directory of the network namespaces that have routes, by their numbers.
+/// Directory that records the network namespaces with such routes, by number.
 pub(super) const RECORD: &str = "segments";
 
-/// The sizes of segments by one device of this network namespace.
+/// Sizes of segments on one device of this network namespace.
 #[derive(Debug, Clone)]
 pub struct Segments {
     device: String,
     sizes: u32,
-    /// For `ip -batch`.
+    /// Lines for `ip -batch`.
     lines: String,
     shared: Vec<String>,
 }
 
 impl Segments {
     /// Halves, quarters and so on of a packet's payload on `device`, down to the transport's smallest segment.
-    /// Fails for another transport than FaST, without such a device, where no IPv4 route leads by it alone, and without
-    /// `ip`.
+    /// Fails for another transport than FaST, without such a device, if no IPv4 route uses only this device, and
+    /// without `ip`.
     pub fn of(device: &str, config: &TransportConfig) -> Result<Segments, Failure> {
         let smallest = config.params().iter().find(|param| param.name == "min_segment");
         let smallest: Option<Bytes> = smallest.and_then(|param| param.default.parse().ok());
@@ -72,7 +72,7 @@ impl Segments {
         Ok(Segments { device: device.to_owned(), sizes, lines: lines(&routes, mtu, sizes), shared })
     }
 
-    /// `sizes` and `device` of sender.bpf.c.
+    /// Contents of `sizes` and `device` in sender.bpf.c.
     pub(super) fn config(segments: Option<&Segments>) -> Vec<u8> {
         let sizes = u64::from(segments.map_or(0, |segments| segments.sizes));
         let mut bytes = sizes.to_ne_bytes().to_vec();
@@ -81,20 +81,20 @@ impl Segments {
         bytes
     }
 
-    /// Device of the segments, as in the program's text.
+    /// Text about the device, for the program's parameters.
     pub fn text(&self) -> String {
         format!("{KEY}{}", self.device)
     }
 
-    /// Destinations to which several devices lead: they keep whole segments.
+    /// Routes over several devices, whose connections keep whole segments.
     pub fn shared(&self) -> &[String] {
         &self.shared
     }
 
-    /// Makes the rules and routes, in place of earlier ones of this network namespace.
+    /// Makes the rules and routes, and replaces earlier ones of this network namespace.
     /// Fails without `CAP_NET_ADMIN`.
     pub fn install(&self, pins: &Pins) -> Result<(), Failure> {
-        // Before the first rule, so that a later command removes the rules after any failure.
+        // The record comes before the first rule, so that a later command removes the rules after any failure.
         let record = pins.path(RECORD).join(inode_here()?.to_string());
         fs::create_dir_all(&record).map_err(Failure::host(record.display()))?;
         let installed = remove_here().and_then(|()| ip("-4 -batch -", &self.lines));
@@ -112,9 +112,9 @@ pub(super) fn are_used(pins: &Pins, loaded: &[String]) -> bool {
     loaded.iter().any(|name| loaded_text(pins, name).is_ok_and(|text| has_segments(&text)))
 }
 
-/// Removes the rules and routes of every network namespace that has some. The answer has a line for each where that
-/// failed: its record stays.
-/// Fails where the record cannot be changed.
+/// Removes the rules and routes of all network namespaces that have some. Returns a line for each namespace in which
+/// this failed, whose record stays.
+/// Fails if the record cannot be changed.
 pub fn remove_segments(pins: &Pins) -> Result<Vec<String>, Failure> {
     let record = pins.path(RECORD);
     let mut recorded: BTreeSet<String> = names_in(&record);
@@ -127,7 +127,7 @@ pub fn remove_segments(pins: &Pins) -> Result<Vec<String>, Failure> {
         fs::remove_dir(&path).map_err(Failure::host(path.display()))
     };
     let Seen { namespaces, hidden } = Seen::now()?;
-    // Some hosts have processes that nobody may inspect: a namespace that only they are in counts as gone.
+    // Some hosts have processes that nobody may inspect. A namespace that only such processes use counts as gone.
     let is_gone = hidden == 0 || check::may_inspect_all();
     for place in namespaces {
         let inode = place.inode.to_string();
@@ -159,7 +159,7 @@ fn names_in(directory: &Path) -> BTreeSet<String> {
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
-/// Rules first: routes that nothing leads to do nothing.
+/// Removes our rules and routes in this namespace. Rules go first, because routes without a rule have no effect.
 fn remove_here() -> io::Result<()> {
     let is_ours = |line: &&str| tables().any(|table| line.ends_with(&format!("lookup {table}")));
     let rules = ip("-4 rule show", "")?;
@@ -176,22 +176,22 @@ fn tables() -> impl Iterator<Item = u32> {
     (1..=MOST).map(|size| MARK + size)
 }
 
-/// Possible halvings of the full segment.
+/// Number of halvings of the full segment that stay at or above `smallest`.
 fn sizes(mtu: u32, smallest: Bytes) -> u32 {
     let full = mtu.saturating_sub(HEADERS);
     (1..=MOST).take_while(|size| u64::from(full >> size) >= smallest.get().max(16)).count() as u32
 }
 
-/// Form of a main-table route in the table of each size.
+/// Form that a route of the main table has in the table of each size.
 enum Route {
-    /// A copy with a smaller MTU: the route leads by the device.
+    /// A copy with a smaller MTU, for a route by the device.
     Copied(String),
-    /// Back to the main table, with these words for the destination: it leads elsewhere, or nowhere.
+    /// A `throw` to the main table, with these words for the destination, for a route elsewhere or without a device.
     Thrown(String),
 }
 
 impl Route {
-    /// From a line of `ip -oneline route show`.
+    /// Reads a line of `ip -oneline route show`.
     fn read(line: &str, device: &str) -> Route {
         let words = words_of(line);
         let has = |name: &str, value: &str| words.windows(2).any(|pair| pair == [name, value]);
@@ -208,8 +208,8 @@ impl Route {
     }
 }
 
-/// Lines for `ip -batch`: a table for each size, and the rule that selects it. These rules come last before the main
-/// table's, after the host's own. The main table has all other destinations.
+/// Lines for `ip -batch`: a table for each size, and the rule that selects it. These rules are tried after the host's
+/// own rules and just before the main table, which has all other destinations.
 fn lines(routes: &[Route], mtu: u32, sizes: u32) -> String {
     let mut lines = String::new();
     for size in 1..=sizes {
@@ -229,7 +229,7 @@ fn lines(routes: &[Route], mtu: u32, sizes: u32) -> String {
 mod tests {
     use super::*;
 
-    /// 1448 bytes: 724, 362, 181; 90 is less than 100. Of a jumbo frame 8948 / 2^6 = 139.
+    /// 1448 bytes give 724, 362 and 181; 90 is below 100. A jumbo frame of 8948 bytes gives 8948 / 2^6 = 139.
     #[test]
     fn segments_halve_down_to_the_smallest() {
         assert_eq!(sizes(1500, Bytes::new(100)), 3);

@@ -1,7 +1,7 @@
-//! Opens the directory of the pins, and removes the remains of killed commands from it.
+//! Opens the directory of the pins, and removes what killed commands have left there.
 //!
-//! Remains have no registration in the kernel. The records of defaults and of routes stay until every
-//! namespace in them is restored.
+//! Leftovers have no registration in the kernel. The records of defaults and of routes stay until every recorded
+//! namespace is restored.
 
 use super::defaults::{has_records, renew_default, restore_defaults};
 use super::dscp::end_dscp_marking_everywhere;
@@ -15,7 +15,7 @@ use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
 use std::fs;
 
 impl Pins {
-    /// Opens the loaded programs and removes the remains of killed commands; `None` if nothing is loaded.
+    /// Opens the pins of the loaded programs, and removes leftovers of killed commands; `None` if nothing is loaded.
     /// Fails without the right to read the directory, or if another user owns it.
     pub fn open() -> Result<Option<Pins>, Failure> {
         let pins = Pins::lock()?;
@@ -28,8 +28,7 @@ impl Pins {
         Ok((!pins.loaded()?.is_empty()).then_some(pins))
     }
 
-    /// Opens or makes the directory. A host without a bpf file system gets one, unmounted with its last
-    /// contents.
+    /// Opens or makes the directory. A host without a bpf file system gets one, which is unmounted when it is empty.
     /// Fails without `CAP_SYS_ADMIN`, or if another user owns the directory.
     pub fn create() -> Result<Pins, Failure> {
         let pins = Pins::lock()?;
@@ -41,16 +40,17 @@ impl Pins {
         Ok(pins)
     }
 
-    /// Ends an interrupted replacement of `name`. The registered program keeps its parameters, and new sockets use it where
-    /// it is the default. Returns a line for each network namespace in which this fails.
-    /// Fails without the right to.
+    /// Completes or undoes an interrupted replacement of `name`. The registered program keeps its parameters, and new
+    /// sockets use it if it is the default. Returns a line for each network namespace in which this fails.
+    /// Fails without the right to change the files.
     pub fn settle(&self, name: &str) -> Result<Vec<String>, Failure> {
         let directory = self.path(name);
         let (map, config) = (directory.join(NEXT_MAP), directory.join(NEXT_CONFIG));
         let mut warnings = Vec::new();
         if config.exists() {
             if self.has_been_replaced(name) {
-                // Before the last trace of it goes: a kill in between leaves the rest to the next command.
+                // The default is renewed before the pin moves: after a kill in between, the next command finds the
+                // pin and goes on.
                 warnings = renew_default(name)?;
                 fs::rename(&config, directory.join(CONFIG)).map_err(Failure::host(config.display()))?;
             } else {
@@ -63,8 +63,8 @@ impl Pins {
         Ok(warnings)
     }
 
-    /// Removes pins without a registration; without any registration, all pins.
-    /// Fails without the right to.
+    /// Removes pins without a registration; if there is no registration at all, removes all pins.
+    /// Fails without the right to change the files.
     pub fn sweep(&self) -> Result<(), Failure> {
         let loaded = self.loaded()?;
         for name in &loaded {
@@ -79,7 +79,7 @@ impl Pins {
         }
         if !segments::are_used(self, &loaded) {
             remove_segments(self)?;
-            // It stays as long as something is in it.
+            // The directory stays if it is not empty.
             let _ = fs::remove_dir(self.path(segments::RECORD));
         }
         for name in self.names() {

@@ -1,4 +1,4 @@
-//! Errors of the fixed-point laws against the floating-point laws, over a dense grid.
+//! Errors of the fixed-point laws compared with the floating-point laws, over a dense grid.
 
 use crate::grid::{alphas, flow, flows, windows};
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, TransportConfig, Window};
@@ -13,32 +13,32 @@ pub struct Comparison {
     pub law: String,
     /// Compared quantity: the window after a decrease, a loss or an unmarked ACK, or alpha.
     pub quantity: &'static str,
-    /// Points of the grid.
+    /// Number of compared points.
     pub cases: u64,
-    /// Largest difference: segments, or alpha.
+    /// Largest difference, in segments or of alpha.
     pub absolute: f64,
-    /// Largest difference as a share of the window before; of 1 for alpha.
+    /// Largest difference as a share of the window before, or of 1 for alpha.
     pub relative: f64,
-    /// Bound of `relative` from the widths of the integers.
+    /// Bound of `relative`, from the widths of the integers.
     pub bound: f64,
 }
 
 impl Comparison {
-    /// True where no error exceeds the bound.
+    /// True if no error exceeds the bound.
     pub fn holds(&self) -> bool {
         self.relative <= self.bound
     }
 
-    /// None yet, of `quantity` of `law`.
+    /// A comparison of `quantity` of `law`, without cases yet.
     pub fn of(law: &str, quantity: &'static str, bound: f64) -> Comparison {
         Comparison { law: law.to_owned(), quantity, cases: 0, absolute: 0.0, relative: 0.0, bound }
     }
 
-    /// Counts a case, of which the error is a share of `scale`.
+    /// Adds a case, whose relative error is a share of `scale`.
     pub fn add(&mut self, fixed: f64, float: f64, scale: f64) {
         let error = (fixed - float).abs();
         self.cases += 1;
-        // Not a number counts as infinitely wrong.
+        // NaN counts as an infinite error.
         self.absolute = self.absolute.max(if error.is_nan() { f64::INFINITY } else { error });
         self.relative = self.relative.max(if error.is_nan() { f64::INFINITY } else { error / scale });
     }
@@ -57,12 +57,13 @@ fn units(bits: i32) -> f64 {
     2f64.powi(-bits)
 }
 
-/// A law, settings, and the bits of the bounds of its decrease and of its growth. See the headers for the analysis.
+/// A law, its settings, and the bits of the bounds of its decrease and of its growth. The headers of the laws have
+/// the analysis.
 type Variant = (&'static str, &'static [(&'static str, &'static str)], i32, i32);
 
-/// A decrease is rounded to 2^-24 segments and its factor to 2^-30, so that the smallest window decides: one segment,
-/// or 0.0112 for FaST. A power adds the error of its exponent. Growth is rounded to 2^-24 segments and its step to
-/// 2^-24; where the weight is a power of w_low/w_high, w_low = 0.01 is known to 2^-18 of itself.
+/// A decrease is rounded to 2^-24 segments and its factor to 2^-30, so the smallest window determines the bound: one
+/// segment, or 0.0112 segments for FaST. A power adds the error of its exponent. Growth is rounded to 2^-24 segments,
+/// and its step to 2^-24. If the weight is a power of w_low/w_high, the relative error of w_low = 0.01 is 2^-18.
 const VARIANTS: [Variant; 15] = [
     ("dctcp", &[], 23, 24),
     ("d2tcp", &[], 22, 24),
@@ -93,7 +94,7 @@ fn compare() -> Result<Vec<Comparison>, LawError> {
     Ok(all)
 }
 
-/// Both forms of a law, each in a state from which any number of cases starts.
+/// Both forms of a law, in a state from which any number of cases starts.
 struct Pair<'c> {
     config: &'c TransportConfig,
     fixed: FixedPoint,
@@ -164,7 +165,7 @@ fn points(law: &str) -> impl Iterator<Item = (FlowView, f64)> {
     flows(law).into_iter().flat_map(move |flow| windows.clone().into_iter().map(move |cwnd| (flow, cwnd)))
 }
 
-/// Drives both through 4000 windows of data of 1 to 50 segments, all, none or any share of them marked.
+/// Drives both forms through 4000 windows of 1 to 50 segments, with all, none or a varying share of them marked.
 fn compare_alpha(name: &str) -> Result<Comparison, LawError> {
     let config = TransportConfig::with(name, (name == "atcp").then_some(("base", "dctcp")))?;
     let mut alpha = Comparison::of(name, "alpha", units(27));

@@ -1,9 +1,9 @@
-//! The points at which laws are compared.
+//! Points at which laws are compared.
 
 use shortflow_cc::{FlowView, Role};
 use shortflow_units::{Bytes, Instant, Span};
 
-/// Any flow with segments of `mss` bytes.
+/// A flow with segments of `mss` bytes.
 pub fn flow(mss: u64) -> FlowView {
     FlowView {
         now: Instant::ZERO,
@@ -17,18 +17,18 @@ pub fn flow(mss: u64) -> FlowView {
     }
 }
 
-/// 0, 1, the 32nds between them, and the negative powers of two down to the last bit of alpha.
+/// Values of alpha: 0, 1, the 32nds between them, and the negative powers of two down to the last bit of alpha.
 pub fn alphas() -> Vec<f64> {
     let linear = (0..=32).map(|part| f64::from(part) / 32.0);
     linear.chain((6..=60).map(|bits| 2f64.powi(-bits))).collect()
 }
 
-/// From one segment to 2^20, by a factor of 2.7; for FaST from 100 bytes of 9000.
+/// Windows from one segment to 2^20, by factors of 2.7; for FaST from 100 bytes of a segment of 9000.
 pub fn windows(law: &str) -> Vec<f64> {
     let largest = f64::from((1 << 20) - 2);
     let lowest = if law == "fast" { 0.0112 } else { 1.0 };
     let steps = std::iter::successors(Some(lowest), |window| Some(window * 2.7)).take_while(|w| *w < largest);
-    // Whole units of 2^-24, so that both laws start from the same number.
+    // Windows are whole units of 2^-24, so both laws start from the same number.
     steps
         .map(|window: f64| (window * 16_777_216.0).round() / 16_777_216.0)
         .chain([1.0, 2.0, largest])

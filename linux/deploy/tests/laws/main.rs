@@ -1,5 +1,5 @@
-//! The fixed-point laws beside the floating-point ones: over a grid, over the ACKs that simulated connections see, in
-//! simulations of their own, over random scripts, and at the ends of every range.
+//! The fixed-point laws compared with the floating-point laws: over a grid, over the ACKs of simulated connections,
+//! in simulations with each, over random scripts, and at the ends of every range.
 
 mod errors;
 mod grid;
@@ -17,9 +17,9 @@ use shortflow_sim::simulation::{self, NoObserver};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::sync::{Arc, Mutex};
 
-/// Largest relative error of a fixed-point window after any number of ACKs. Each ACK adds up to 2^-24 segments and
-/// a decrease halves the sum. 2^-17 leaves room for FaST windows of a tenth of a segment and for alpha^(1/8) at
-/// small alpha.
+/// Largest relative error of a fixed-point window after any number of ACKs. Each ACK adds up to 2^-24 segments, and a
+/// decrease halves the sum. A bound of 2^-17 leaves room for FaST windows of a tenth of a segment, and for
+/// alpha^(1/8) at small alpha.
 const DRIFT: f64 = 1.0 / 131_072.0;
 
 /// The path of a connection.
@@ -31,28 +31,28 @@ fn opening() -> Opening {
 /// Errors over all connections of a simulation.
 #[derive(Debug)]
 struct Drift {
-    /// Of windows by ACKs, decreases and losses, and of alpha.
+    /// Errors of windows after ACKs, decreases and losses, and of alpha.
     errors: [Comparison; 4],
-    /// Hooks before which the windows were on two sides of an edge.
+    /// Number of hooks before which the two windows were on different sides of an edge.
     ties: u64,
 }
 
 impl Drift {
     fn new(law: &str) -> Arc<Mutex<Drift>> {
-        // Of alpha 2^-31 (1 + 1/g) for g of 0.01.
+        // The bound of alpha is 2^-31 (1 + 1/g) with g = 0.01.
         let bounds = [("growth", DRIFT), ("decrease", DRIFT), ("loss", DRIFT), ("alpha", 5e-8)];
         let errors = bounds.map(|(quantity, bound)| Comparison::of(law, quantity, bound));
         Arc::new(Mutex::new(Drift { errors, ties: 0 }))
     }
 }
 
-/// A floating-point law that a fixed-point one follows through everything that happens to it.
+/// A floating-point law, which a fixed-point law follows through all hooks.
 #[derive(Debug)]
 struct Followed {
     float: Transport,
     fixed: FixedPoint,
     shadow: Window,
-    /// The window as the law left it: later differences are the sender's.
+    /// The window as the law left it; later changes are the sender's.
     left: Window,
     drift: Arc<Mutex<Drift>>,
 }
@@ -77,8 +77,8 @@ impl Followed {
         if window.ssthresh != self.left.ssthresh {
             self.shadow.ssthresh = window.ssthresh;
         }
-        // Slow start ends at ssthresh, and FaST counts differently below two segments: windows on either side of
-        // such an edge part by a whole step, however near they are; they are brought together again.
+        // Slow start ends at ssthresh, and FaST counts differently below two segments. Two windows on different sides
+        // of such an edge diverge by a whole step, however close they are, so the test sets them equal again.
         let sides = |window: &Window| (window.in_slow_start(), window.cwnd < 2.0);
         let held = |segments: f64| (segments * 16_777_216.0).round() / 16_777_216.0;
         let shadow = Window { cwnd: held(self.shadow.cwnd), ssthresh: held(self.shadow.ssthresh) };
@@ -130,7 +130,7 @@ impl CongestionControl for Followed {
     }
 }
 
-/// Incast with deadlines beside backlogged flows of one class or another; some packets are lost.
+/// Incast with deadlines and backlogged flows of one class or another; some packets are lost.
 fn scenario(ack_every: u32) -> Scenario {
     let text = format!(
         r#"
@@ -162,7 +162,7 @@ fn run(scenario: &Scenario, scheme: &Scheme) -> Outcome {
     simulation::run(scenario, scheme, 1, &mut NoObserver).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every ACK, decrease and loss of every connection of a simulation goes to both laws.
+/// Both laws see every ACK, decrease and loss of every connection of a simulation.
 #[test]
 fn windows_stay_together_over_the_acks_of_a_simulation() {
     for name in NAMES {
@@ -179,7 +179,7 @@ fn windows_stay_together_over_the_acks_of_a_simulation() {
             assert!(drift.errors.iter().all(Comparison::holds), "{drift:?}");
             let [acks, decreases, losses, _] = drift.errors.each_ref().map(|error| error.cases);
             assert!(acks > 5_000 && losses > 10 && drift.ties < acks / 1_000, "{drift:?}");
-            assert!(decreases > 50 || name == "atcp", "{drift:?}"); // which ignores ECN by default
+            assert!(decreases > 50 || name == "atcp", "{drift:?}"); // ATCP ignores ECN by default
         }
     }
 }
@@ -200,8 +200,8 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(prop_oneof![40 => ack(false), 15 => ack(true), 1 => loss], 1..400)
 }
 
-/// Settings of every law. g keeps alpha above 2^-60 through the longest script: below, alpha counts as 0, which
-/// alpha^(1/8) would show.
+/// Settings of every law. g keeps alpha above 2^-60 through the longest script. Below that, alpha counts as 0, and
+/// alpha^(1/8) would show the difference.
 fn settings() -> impl Strategy<Value = (&'static str, Vec<(&'static str, String)>)> {
     let real = |low: f64, high: f64| (low..=high).prop_map(|value| value.to_string());
     let size = || 0u64..3_000_000;
@@ -245,7 +245,7 @@ fn configured(name: &str, settings: &[(&str, String)]) -> TransportConfig {
     TransportConfig::with(name, settings).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A flow that has `at` of its `size` bytes behind it, due 30 ms after its start.
+/// A flow that has sent `at` of its `size` bytes, with a deadline 30 ms after its start.
 fn flow_at(at: u64, size: u64, flight: u64, role: Role) -> FlowView {
     FlowView {
         now: Instant::ZERO + Span::from_nanos(at * 10),
@@ -262,7 +262,7 @@ fn flow_at(at: u64, size: u64, flight: u64, role: Role) -> FlowView {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any settings, any ACKs, marks and losses.
+    /// With any settings, ACKs, marks and losses, both windows stay together.
     #[test]
     fn windows_stay_together_over_any_script(
         (name, settings) in settings(), script in events(), size in 1u64..5_000_000, role in 0usize..3
@@ -306,7 +306,7 @@ proptest! {
         prop_assert!((p - exact).abs() <= 2f64.powi(-29) + 2f64.powi(-28) * exponent * exact, "{p} {exact}");
     }
 
-    /// Whoever is sooner never gets the higher number.
+    /// A flow with the lower value never gets the higher number.
     #[test]
     fn priorities_keep_their_order(a: u64, b: u64, shift in 0u32..64, lowest in 10u32..15) {
         let (sooner, later) = ((a >> shift).min(b >> shift), (a >> shift).max(b >> shift));
@@ -321,7 +321,7 @@ proptest! {
         prop_assert!((p - exact).abs() <= 2f64.powi(-30) * exact + 2f64.powi(-60), "{p} {exact}");
     }
 
-    /// An ACK for n segments moves the window as n ACKs do, but for the growth between them.
+    /// An ACK for n segments moves the window as n ACKs do, except for the growth between them.
     #[test]
     fn a_merged_ack_counts_as_its_segments(
         n in 1u32..64, cwnd in 64.0..1e5f64,
@@ -329,7 +329,7 @@ proptest! {
     ) {
         let config = TransportConfig::named("dctcp").unwrap();
         let (mut float, mut fixed) = (config.start(), FixedPoint::new(&config).unwrap());
-        // Both round to 2^-24, so that they take the same number of steps to ssthresh.
+        // Both start from multiples of 2^-24, so they take the same number of steps to ssthresh.
         let held = |segments: f64| (segments * 16_777_216.0).round() / 16_777_216.0;
         let (cwnd, ssthresh) = (held(cwnd), held(cwnd + beyond));
         let mut windows = [Window { cwnd, ssthresh }; 2];
@@ -342,14 +342,15 @@ proptest! {
     }
 }
 
-/// An unmarked ACK of so many segments.
+/// An unmarked ACK of `segments` segments.
 fn ack_of(segments: u64) -> AckSample {
     let flow = flow_at(0, 1 << 30, 0, Role::Unknown);
     AckSample { snd_una: 1, snd_nxt: 2, ..AckSample::of(flow, Bytes::new(segments * 1_460)) }
 }
 
-/// After a timeout that 60 segments had survived, cwnd = 1 and ssthresh = 30: their ACK does not bring cwnd back.
-/// The reference counts each ACK as one segment, however many it covers; merged ACKs exist in the kernel only.
+/// After a timeout, cwnd = 1 and ssthresh = 30, and 60 segments had arrived: the ACK of these segments does not
+/// restore cwnd. The reference counts each ACK as one segment, however many it covers; merged ACKs exist only in the
+/// kernel.
 #[test]
 fn a_cumulative_ack_ends_slow_start_at_ssthresh() {
     let config = TransportConfig::named("dctcp").unwrap();
@@ -361,7 +362,7 @@ fn a_cumulative_ack_ends_slow_start_at_ssthresh() {
     }
 }
 
-/// Worked numbers: sizes in bytes, times in nanoseconds. A class of a hardware switch is the DSCP over 8.
+/// Worked numbers: sizes in bytes, times in nanoseconds. The class in a hardware switch is the DSCP divided by 8.
 #[test]
 fn priorities_in_packets() {
     let labels = [0, 1, 1_460, 16_383, 16_384, 32_768, 32_770, u64::MAX - 1, u64::MAX].map(priority_label);
@@ -385,8 +386,8 @@ fn ends_of_the_power() {
     assert_eq!(power(ONE / 4, 1 << 23), ONE / 2);
 }
 
-/// The one coarse place: after 645 windows without a mark alpha is 0, and a long L2DCT flow then keeps its window at
-/// the next mark where the real alpha^(1/8) still takes 0.3 % of it.
+/// The one coarse approximation: after 645 windows without a mark, alpha is 0. At the next mark, a long L2DCT flow
+/// then keeps its window, where the real alpha^(1/8) still takes 0.3 % of it.
 #[test]
 fn a_long_rest_brings_alpha_to_zero() {
     let config = configured("l2dct", &[("initial_alpha", "1".to_owned())]);
@@ -406,7 +407,7 @@ fn a_long_rest_brings_alpha_to_zero() {
     assert!((997.0..1_000.0).contains(&windows[0].cwnd), "{windows:?}");
 }
 
-/// Nothing overflows, divides by zero or leaves its range: undefined behaviour would end the test binary.
+/// Nothing overflows, divides by zero or leaves its range; undefined behaviour would end the test binary.
 #[test]
 fn the_ends_of_every_range() {
     for name in NAMES {

@@ -18,7 +18,7 @@ struct atcp_params {
 
 BY_MARKS(atcp)
 
-/* Segments per round trip of a flow that has sent `s` bytes. */
+/* Increase, in segments per round trip, of a flow that has sent `s` bytes. */
 INLINE __u64 atcp_weight(__u64 s, const struct atcp_params *p)
 {
 	__u64 done, ratio;

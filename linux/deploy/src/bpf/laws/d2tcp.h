@@ -17,8 +17,8 @@ BY_MARKS(d2tcp)
 GROWS_BY_A_SEGMENT(d2tcp)
 
 /*
- * The deadline imminence d = (remaining / mss / (3/4 cwnd)) / (left / srtt), in 2^-24: a difference of
- * logarithms, so that no product overflows. Within 2^-25 of d and 2^-24.
+ * The deadline imminence d = (remaining / mss / (3/4 cwnd)) / (left / srtt), in 2^-24. It is computed as a
+ * difference of logarithms, so no product overflows. The error is at most 2^-25 of d plus 2^-24.
  */
 INLINE __u64 d2tcp_imminence(const struct window *w, const struct ack *ack, const struct d2tcp_params *p)
 {

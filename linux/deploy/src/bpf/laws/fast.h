@@ -22,7 +22,7 @@ INLINE __u32 fast_full_segment(const struct window *w, __u32 mss, const struct f
 	return at_most(at_least(w->cwnd * mss >> 24, p->min_segment), mss);
 }
 
-/* Payload of the next segment where `room` bytes of the window are free; more than `room` says wait. */
+/* Payload of the next segment if `room` bytes of the window are free. With a payload above `room`, the sender waits. */
 INLINE __u32 fast_segment(const struct window *w, __u32 mss, __u64 room, const struct fast_params *p)
 {
 	__u32 full = fast_full_segment(w, mss, p);
@@ -44,7 +44,7 @@ INLINE void fast_init(struct fast_state *s, struct window *w, const struct ack *
 	w->cwnd = s->probes_left ? SEGMENT / 2 : p->w_min;
 }
 
-/* F counts ACKs (Eq. 1). Below w_min the window gains one segment per round trip by bytes. */
+/* F counts ACKs (Eq. 1). Below w_min the window gains one segment per round trip, in proportion to acknowledged bytes. */
 INLINE void fast_on_ack(struct fast_state *s, struct window *w, const struct ack *ack, const struct fast_params *p)
 {
 	__u64 segments = at_least(ack->segments, 1), mss = at_least(ack->mss, 1);

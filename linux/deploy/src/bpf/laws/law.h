@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /*
- * Shared part of the fixed-point laws: RFC 5681's window, the marked fraction of RFC 8257, and powers.
- * Unsigned 64-bit integers only, no unbounded loop; native.c builds the same text for the tests.
+ * Shared part of the fixed-point laws: RFC 5681's window and the marked fraction of RFC 8257.
+ * The laws use unsigned 64-bit integers and bounded loops only. native.c builds the same text for the tests.
  *
  *   quantity               unit     largest        rounding
  *   cwnd, ssthresh         2^-24    2^20 segments  down, growth in congestion avoidance to nearest
@@ -10,11 +10,11 @@
  *   alpha, p = alpha^w     2^-60    1              down
  *
  * Errors of these widths, asserted by tests/laws:
- *   growth    2^-24 segments per ACK, and the step 2^-24
- *   decrease  2^-24 segments and 2^-30 of cwnd, and half the error of p (power.h)
- *   alpha     2^-31 (1 + 1/g): F is rounded at every update and g once; the mean forgets the rest
- *             Below 2^-60 it counts as 0, which takes 645 unmarked windows with g = 1/16. alpha^(1/8) would still
- *             be up to 2^-7.5 then: a decrease by 0.3 % of cwnd that is left out.
+ *   growth    2^-24 segments per ACK, plus 2^-24 of the step
+ *   decrease  2^-24 segments, plus 2^-30 of cwnd, plus half the error of p (power.h)
+ *   alpha     2^-31 (1 + 1/g): F is rounded at every update and g once; the average forgets older errors
+ *             Below 2^-60 alpha counts as 0, which takes 645 unmarked windows with g = 1/16. alpha^(1/8) would then
+ *             still be up to 2^-7.5: the laws leave out a decrease of up to 0.3 % of cwnd.
  */
 #pragma once
 #include <linux/types.h>
@@ -30,29 +30,29 @@ enum role { ROLE_UNKNOWN, ROLE_SHORT, ROLE_LONG };
 
 struct window { __u64 cwnd, ssthresh; };
 
-/* An acknowledgement and the flow that it belongs to. Sequence numbers wrap. */
+/* An acknowledgement and its flow. Sequence numbers wrap. */
 struct ack {
-	__u64 sent;		/* bytes of the flow sent so far, retransmissions not counted */
+	__u64 sent;		/* bytes of the flow sent so far, without retransmissions */
 	__u64 remaining;	/* bytes not yet acknowledged, sent or not; NEVER: no end */
-	__u64 left_ns;		/* until the deadline, 0 when it has passed; NEVER: no deadline */
+	__u64 left_ns;		/* until the deadline; 0 after the deadline; NEVER: no deadline */
 	__u64 srtt_ns;		/* 0 before the first sample */
 	__u32 acked;		/* bytes */
-	__u32 marked;		/* bytes of them that arrived with a mark */
-	__u32 segments;		/* that it acknowledges: 1, or more where delayed ACKs or GRO merge several */
-	__u32 snd_una, snd_nxt;	/* after it */
+	__u32 marked;		/* acknowledged bytes that arrived with a mark */
+	__u32 segments;		/* acknowledged segments: 1, or more with delayed ACKs or GRO */
+	__u32 snd_una, snd_nxt;	/* after this ACK */
 	__u32 mss, flight;	/* bytes */
 	__u8 role;
 	_Bool ece, may_grow;
 };
 
-/* alpha and the window of data over which it counts. */
+/* alpha, and the counts of the current window of data. */
 struct marks { __u64 alpha; __u32 acked, marked, window_end; };
 
 INLINE __u64 at_least(__u64 value, __u64 low) { return value < low ? low : value; }
 INLINE __u64 at_most(__u64 value, __u64 high) { return value > high ? high : value; }
 INLINE __u64 clamp64(__u64 value, __u64 low, __u64 high) { return at_most(at_least(value, low), high); }
 
-/* value * factor / 2^30, down; value below 2^63, factor at most 2^30. */
+/* value * factor / 2^30, rounded down; value below 2^63, factor at most 2^30. */
 INLINE __u64 times(__u64 value, __u64 factor)
 {
 	return (value >> 30) * factor + ((value & (FACTOR - 1)) * factor >> 30);
@@ -72,7 +72,7 @@ INLINE __u32 magnitude(__u64 value)
 	return bits;
 }
 
-/* part / whole in 2^-30, to nearest; 1 where part is larger or both are 0. */
+/* part / whole in 2^-30, rounded to nearest; 1 if part is larger or both are 0. */
 INLINE __u64 fraction(__u64 part, __u64 whole)
 {
 	__u32 bits = magnitude(whole), shift = bits > 32 ? bits - 32 : 0;
@@ -87,7 +87,7 @@ INLINE void marks_init(struct marks *m, const struct ack *ack, __u64 initial_alp
 	*m = (struct marks){ .alpha = at_most(initial_alpha, UNIT), .window_end = ack->snd_una };
 }
 
-/* RFC 8257 section 3.3, steps 1 to 8, with `amount` bytes or packets newly acknowledged, and `marked` of them. */
+/* RFC 8257 section 3.3, steps 1 to 8, for `amount` newly acknowledged bytes or packets, `marked` of them marked. */
 INLINE void marks_on_ack(struct marks *m, const struct ack *ack, __u32 amount, __u32 marked, __u64 g)
 {
 	m->acked = at_most((__u64)m->acked + amount, ~0U);
@@ -100,9 +100,9 @@ INLINE void marks_on_ack(struct marks *m, const struct ack *ack, __u32 amount, _
 }
 
 /*
- * RFC 5681, Eq. 2 and 3, with `step` segments (2^-24, at most 128) per round trip. Of an ACK for several segments
- * slow start takes as many as bring cwnd to ssthresh, as it would of as many ACKs; the others are congestion
- * avoidance's.
+ * RFC 5681, Eq. 2 and 3, with `step` segments (2^-24, at most 128) per round trip. Of an ACK for several segments,
+ * slow start counts as many as bring cwnd to ssthresh, as with one ACK per segment. The other segments count in
+ * congestion avoidance.
  */
 INLINE void grow(struct window *w, const struct ack *ack, __u64 step)
 {
@@ -119,17 +119,17 @@ INLINE void grow(struct window *w, const struct ack *ack, __u64 step)
 	w->cwnd = clamp64(cwnd + gain, 1, WINDOW_MAX);
 }
 
-/* The response to ECN-Echo: cwnd times `factor` (2^-30), which also ends slow start. */
+/* Responds to ECN-Echo: multiplies cwnd by `factor` (2^-30), and ends slow start. */
 INLINE void decrease(struct window *w, __u64 factor, __u64 floor)
 {
 	w->cwnd = clamp64(times(w->cwnd, at_most(factor, FACTOR)), floor, WINDOW_MAX);
 	w->ssthresh = at_least(w->cwnd, 2 * SEGMENT);
 }
 
-/* The factor 1 - p/2 of a decrease, p in 2^-60. */
+/* The factor 1 - p/2 of a decrease in 2^-30; p in 2^-60. */
 INLINE __u64 less_half(__u64 p) { return FACTOR - (at_most(p, UNIT) >> 31); }
 
-/* RFC 5681, Eq. 4: half the flight; after a timeout cwnd is one segment. */
+/* Responds to a loss: halves the flight (RFC 5681, Eq. 4); after a timeout cwnd is one segment. */
 INLINE void halve(struct window *w, const struct ack *ack, _Bool timeout)
 {
 	__u64 half = ((__u64)ack->flight << 23) / at_least(ack->mss, 1);
@@ -138,7 +138,7 @@ INLINE void halve(struct window *w, const struct ack *ack, _Bool timeout)
 	w->cwnd = timeout ? SEGMENT : w->ssthresh;
 }
 
-/* A law whose state is alpha alone. It starts with the sender's initial window, and a loss is RFC 5681's. */
+/* A law whose only state is alpha. It starts with the sender's initial window, and responds to losses as RFC 5681. */
 #define BY_MARKS(X) \
 	struct X##_state { struct marks marks; }; \
 	INLINE void X##_init(struct X##_state *s, struct window *w, const struct ack *ack, const struct X##_params *p) \
@@ -151,7 +151,7 @@ INLINE void halve(struct window *w, const struct ack *ack, _Bool timeout)
 		halve(w, ack, timeout); \
 	}
 
-/* A law whose window grows by a segment per round trip. */
+/* A law whose window grows by one segment per round trip. */
 #define GROWS_BY_A_SEGMENT(X) \
 	INLINE void X##_on_ack(struct X##_state *s, struct window *w, const struct ack *ack, const struct X##_params *p) \
 	{ \

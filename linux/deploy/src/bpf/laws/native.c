@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
-/* The fixed-point laws as functions of this host, for tests and for simulations with them. */
+/* The fixed-point laws as native functions, for tests and for simulations with these laws. */
 #include "power.h"
 #include "priority.h"
 
@@ -31,7 +31,7 @@ LAWS(DEFINE)
 
 const struct law sf_laws[] = { LAWS(LAW) };
 
-/* Every state begins with its marks. */
+/* Every state of a law starts with its marks. */
 __u64 sf_alpha(const struct marks *m) { return m->alpha; }
 
 __u32 sf_fast_segment(const struct window *w, __u32 mss, __u64 room, const void *p)

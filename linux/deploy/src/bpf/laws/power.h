@@ -2,14 +2,15 @@
 /*
  * Logarithms and powers of two in fixed point, without tables.
  *
- *   log2_fixed  down by at most 2^-28: a mantissa of 31 bits is squared 32 times, each time rounded down
- *   exp2_neg    within 2^-30 of itself and 2^-60: twelve terms of the series, of which the rest is below 2^-39
- *   power       within 2^-29 + 2^-28 w p of p = alpha^w
+ * Errors:
+ *   log2_fixed  too small by at most 2^-28: a mantissa of 31 bits is squared 32 times, each time rounded down
+ *   exp2_neg    at most 2^-30 of the value plus 2^-60: twelve terms of the series; the rest is below 2^-39
+ *   power       at most 2^-29 + 2^-28 w p, where p = alpha^w
  */
 #pragma once
 #include "law.h"
 
-/* Of global functions the verifier looks at one call for all: of those inlined it would follow every path of each. */
+/* The verifier checks a global function once for all calls. It would follow every path of each inlined copy. */
 #ifdef __bpf__
 #define ONCE __attribute__((noinline))
 #else

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /*
- * pECN's priority number in the fields that an IP packet has for it. Lower leaves sooner; 0 is for ACKs.
+ * pECN's priority number in fields of an IP packet. Packets with lower numbers leave sooner; 0 is for ACKs.
  *
- *   flow label, 20 bits   the number up to 2^14, then its 15 leading bits: equal only within 2^-14
+ *   flow label, 20 bits   the number up to 2^14, above that its 15 leading bits: numbers within 2^-14 are equal
  *   DSCP, 6 bits          four levels per doubling, from 2^lowest over 16 doublings
- *   class, DSCP / 8       two doublings each
+ *   class, DSCP / 8       two doublings per class
  */
 #pragma once
 #include "law.h"

@@ -17,7 +17,7 @@ struct xdctcp_params {
 BY_MARKS(xdctcp)
 GROWS_BY_A_SEGMENT(xdctcp)
 
-/* The share of alpha by which the flow decreases its window. */
+/* The share of alpha by which a mark decreases the flow's window, in 2^-30. */
 INLINE __u64 xdctcp_reduction(const struct ack *ack, const struct xdctcp_params *p)
 {
 	if (p->classify == XDCTCP_BY_ROLE && ack->role != ROLE_UNKNOWN)
