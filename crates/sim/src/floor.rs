@@ -1,9 +1,10 @@
-//! The floor of the benchmark: packets that cross the ports of a topology, and nothing else. No transport, no statistics,
-//! no drops, no order among events of one time step. The cost of a packet-hop in a run over its cost here is comparable
-//! between machines. This file is frozen: a change would invalidate old figures.
+//! The floor of the benchmark: packets that cross the ports of a topology, without transport, statistics,
+//! drops, and order among the events of one time step. The cost of a packet-hop in a run, divided by its cost
+//! here, is comparable between machines. The code of this file is frozen, because a change would invalidate
+//! old figures.
 //!
-//! Each host has ten packets of 1500 bytes on their way to the host half way round, from where they go back as 40 bytes,
-//! and set out again.
+//! Each host sends ten packets of 1500 bytes to the host half way round the list of hosts. At that host, a
+//! packet turns into 40 bytes, returns, and starts again.
 
 use crate::net::{RouteError, Routes};
 use crate::topology::Graph;
@@ -14,15 +15,16 @@ const PACKETS: usize = 10;
 
 #[derive(Debug)]
 struct Port {
-    /// Transmission times of a packet, there and back, in picoseconds.
+    /// Transmission times of a packet in picoseconds, on the way there and back.
     takes: [u64; 2],
     delay: u64,
     free: u64,
-    /// Departure of each packet in the port or on the wire, and its index.
+    /// Departure time and index of each packet in the port or on the wire.
     ring: VecDeque<(u64, u32)>,
 }
 
-/// Position of a packet on its round trip: an index of the ways `start..end`, which go back from `turn` on.
+/// Position of a packet on its round trip, as an index into `ways` from `start` to `end`. The return path
+/// starts at `turn`.
 #[derive(Debug, Clone, Copy)]
 struct Packet {
     at: u32,
@@ -31,22 +33,22 @@ struct Packet {
     end: u32,
 }
 
-/// The minimal loop over a topology.
+/// A minimal event loop over a topology.
 #[derive(Debug)]
 pub struct Floor {
     ports: Vec<Port>,
     packets: Vec<Packet>,
-    /// Ports in the order in which packets cross them.
+    /// Port numbers in the order in which packets cross the ports.
     ways: Vec<u32>,
-    /// Ports by the time step, modulo their number, in which the head of the wire arrives.
+    /// Ports by the time step of their next arrival, modulo the number of steps.
     steps: Vec<Vec<u32>>,
-    /// Length of a step: at most the shortest link crossing of a packet.
+    /// Length of a step in picoseconds: at most the shortest time in which a packet crosses a link.
     step: u64,
     now: u64,
 }
 
 impl Floor {
-    /// The packets set out.
+    /// A loop in which all packets have started.
     pub fn new(graph: &Graph) -> Result<Floor, RouteError> {
         let mut ports = Vec::new();
         for link in graph.links.iter().flat_map(|link| [link, link]) {
@@ -88,7 +90,7 @@ impl Floor {
         }
     }
 
-    /// Moves packets on until they have crossed `hops` links. Returns the number crossed.
+    /// Moves packets until they have crossed `hops` links. Returns the number of links crossed.
     pub fn run(&mut self, hops: u64) -> u64 {
         let mut done = 0;
         while done < hops && !self.packets.is_empty() {
@@ -139,8 +141,8 @@ mod tests {
     use super::*;
     use shortflow_units::{Rate, Span};
 
-    /// Two hosts on a switch: a port sends packets there and back by turns, 12 and 0.32 µs each at 1 Gbit/s. Now and then
-    /// one is idle, as all packets are elsewhere.
+    /// Two hosts on a switch. Each port alternates between packets of both directions, with 12 and 0.32 µs at
+    /// 1 Gbit/s. A port is idle now and then, when all packets are elsewhere.
     #[test]
     fn packets_go_round_nearly_as_fast_as_links_allow() {
         let mut graph = Graph::new(2, 1);

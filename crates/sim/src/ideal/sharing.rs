@@ -43,6 +43,7 @@ impl Discipline for Sharing {
         }
         left += until - self.now;
         self.now = until;
+        // No job is left. Restarting the clock keeps it small, and so precise.
         self.clock = 0.0;
         left
     }

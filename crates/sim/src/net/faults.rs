@@ -273,6 +273,7 @@ impl Rule {
             _ => return Verdict::Queued,
         }
         self.seen += 1;
+        // Draw both numbers for each packet, so that one probability does not shift the draws of the other.
         let (lost, marked) = (self.data.unit(), self.data.unit());
         let is_nth = loss_every.is_some_and(|every| self.seen.is_multiple_of(every));
         if is_nth || lost < *loss || drop_data.contains(&self.seen) {

@@ -159,6 +159,7 @@ impl Table {
     /// Adds `count` racks from `first`. `nearer` has, for each neighbour, the bits of the racks to which it
     /// is closer.
     fn extend(&mut self, (first, count): (u32, usize), neighbours: &[(usize, PortId)], nearer: &[u64]) {
+        // Bit r is set if rack r has other next hops than rack r − 1. Bit 0 is always set.
         let differ = nearer.iter().fold(1, |differ, racks| differ | (racks ^ (racks << 1)));
         for rack in (0..count as u32).filter(|rack| differ >> rack & 1 == 1) {
             let leads = |(_, racks): &(_, &u64)| *racks >> rack & 1 == 1;

@@ -72,6 +72,7 @@ impl PathChoice for Flowlet {
             self.most = LEAST_ROOM.max(2 * self.recent.len());
         }
         let known = self.recent.get(&(hop.node, hop.to, hop.flow_id));
+        // After a change of links, the flowlet's path may not exist any more.
         let path = match known.filter(|recent| goes_on(recent) && recent.path < hop.paths) {
             Some(recent) => recent.path,
             None => self.draws.below(hop.paths as u64) as usize,

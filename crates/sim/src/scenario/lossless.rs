@@ -128,6 +128,7 @@ fn most(inputs: &[Input], room: Bytes) -> Bytes {
     let thresholds: Bytes = inputs.iter().map(|input| input.xoff).fold(Bytes::ZERO, Bytes::plus);
     let headroom = reserved(inputs);
     let pool = room.saturating_sub(headroom).as_f64();
+    // Each link that fills up leaves 1 / (1 + α) of the memory that was free before.
     let free: Option<f64> = inputs.iter().map(|input| input.alpha.map(|alpha| 1.0 / (1.0 + alpha))).product();
     let shared = free.map(|free| Bytes::new((pool * (1.0 - free)).ceil() as u64));
     shared.unwrap_or(thresholds).min(thresholds) + headroom

@@ -50,7 +50,7 @@ fn of_another_table(error: ConfigError) -> ConfigError {
     let tables = tables.chain(of_kinds.then_some("topology"));
     let others = tables.filter(|table| !table.is_empty() && *table != own);
     let paths: Vec<String> = others.map(|table| format!("\"{table}.{name}\"")).collect();
-    let is_named = hint.contains(&format!(".{name}\"")); // the hint already names this table
+    let is_named = hint.contains(&format!(".{name}\"")); // the hint already names the path of the key
     let hint =
         if paths.is_empty() || is_named { hint } else { format!("did you mean {}?", paths.join(" or ")) };
     ConfigError::Unknown { key, what, hint }

@@ -86,6 +86,7 @@ impl Connections {
 
     /// Closes a connection. Packets that arrive later are discarded.
     pub fn close(&mut self, conn: ConnId) {
+        // No packet has this flow id, so late packets find no connection.
         self.slots[conn.index()].flow_id = u32::MAX;
         self.free.push(conn);
         self.open -= 1;

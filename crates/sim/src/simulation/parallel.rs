@@ -228,6 +228,7 @@ impl Simulation<'_> {
         while start <= limit {
             let end = self.events.end_of_slot(start, start + lookahead);
             // Common events reach all parts in the same window, so all parts end together.
+            // `run_until` includes its limit, but the window ends before `end`.
             let has_ended = self.run_until(limit.min(Instant::from_ps(end.as_ps() - 1)), observer)?;
             self.check_room()?;
             if has_ended {
@@ -286,6 +287,7 @@ impl Simulation<'_> {
         let (mut networks, mut tables): (Vec<Network>, Vec<_>) = (Vec::new(), Vec::new());
         let mut samples = vec![std::mem::take(&mut self.samples)];
         for mut other in others {
+            // Each part handles the common events; count them only once.
             self.handled += other.handled - other.common;
             self.packets_received += other.packets_received;
             self.skips.append(&mut other.skips);

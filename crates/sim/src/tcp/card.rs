@@ -82,6 +82,8 @@ impl Card {
 
     #[inline]
     fn find_room(&mut self) {
+        // When the departure at this index has passed, fewer than `free` segments with known departures
+        // remain in the card.
         let free = u32::from(self.limit).saturating_sub(self.waiting) as usize;
         self.until = if free == 0 { Instant::MAX } else { self.departs[(MOST - free) % MOST] };
     }

@@ -36,6 +36,8 @@ impl Prr {
     /// advances and signals no new loss.
     pub fn on_ack(&mut self, delivered: u64, pipe: u64, is_safe: bool, mss: u64) {
         self.delivered += delivered;
+        // More than ssthresh is in flight: send ssthresh / RecoverFS of the delivered bytes. Below ssthresh,
+        // grow as in slow start.
         let sndcnt = if pipe > self.ssthresh {
             let due = u128::from(self.delivered) * u128::from(self.ssthresh);
             (due.div_ceil(u128::from(self.recover_fs.max(1))) as u64).saturating_sub(self.out)
@@ -44,6 +46,7 @@ impl Prr {
                 self.delivered.saturating_sub(self.out).max(delivered) + if is_safe { mss } else { 0 };
             limit.min(self.ssthresh - pipe)
         };
+        // The first segment of a recovery may always leave.
         let least = if self.out == 0 { mss } else { 0 };
         self.window = pipe + sndcnt.max(least);
     }

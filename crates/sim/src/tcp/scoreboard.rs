@@ -100,6 +100,7 @@ impl Scoreboard {
 
     /// SetPipe: an estimate of the bytes in the network.
     pub fn pipe(&self, una: u64, snd_max: u64, mss: u64) -> u64 {
+        // A retransmitted hole counts twice unless its original is lost: both copies may be in the network.
         let not_lost = self.unsacked_bytes(self.lost_below(una, mss), snd_max);
         not_lost + self.unsacked_bytes(una, self.high_rxt)
     }

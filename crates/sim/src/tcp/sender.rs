@@ -223,6 +223,7 @@ impl Sender {
     /// Handles an ACK.
     #[inline]
     pub fn on_ack(&mut self, ack: &Packet, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
+        // Ignore ACKs that are old, or for data that was never sent (RFC 9293 §3.10.7.4).
         if ack.seq < self.stream.snd_una || ack.seq > self.stream.snd_max {
             return;
         }
@@ -296,7 +297,7 @@ impl Sender {
         blocks.is_empty() || self.scoreboard.add(blocks.ranges(ack.seq), ack.seq, self.stream.snd_max)
     }
 
-    /// With SACK, a duplicate ACK carries a new block (RFC 6675 §2).
+    /// True if the ACK counts as a duplicate. With SACK, it must carry a new block (RFC 6675 §2).
     fn is_duplicate(&self, ack: &Packet, news: bool) -> bool {
         self.recovery == Recovery::NewReno || (!ack.sack().is_empty() && news)
     }
@@ -404,6 +405,7 @@ impl Sender {
             return true;
         }
         match self.recovery {
+            // The pipe estimate sends the next hole, so only the timer restarts.
             Recovery::Sack | Recovery::Rack => true,
             Recovery::NewReno => {
                 let restart = self.inflation.on_partial(acked, self.segment_size(u64::MAX, cx.tcp));

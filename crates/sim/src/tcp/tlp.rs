@@ -77,6 +77,8 @@ impl Tlp {
         };
         let arrived_twice = answer.duplicate == Some(end); // case 1
         let beyond = answer.ack > end;
+        // These ACKs end the probe: an ACK of a probe with new data, a DSACK, an ACK beyond the probe, and a bare
+        // duplicate ACK.
         if !again || arrived_twice || beyond || answer.is_bare {
             self.outstanding = None;
         }

@@ -18,6 +18,7 @@ impl Sender {
         }
         let allowed = self.window_bytes(cx.tcp) + self.inflation.bytes();
         let end = loop {
+            // After a timeout, skip SACKed data.
             if self.stream.snd_nxt < self.stream.snd_max {
                 self.stream.snd_nxt = self.scoreboard.hole_from(self.stream.snd_nxt, self.stream.snd_max).0;
             }

@@ -40,6 +40,7 @@ impl Usage {
     /// Records a stop, as tcp_cwnd_validate() does.
     pub fn note(&mut self, is_limited: bool, (una, max): (u64, u64)) {
         let out = max - una;
+        // Within a flight, keep the verdict unless the window limits the sender or an unlimited flight grows.
         if is_limited || una >= self.until || (!self.is_limited && out > self.most) {
             (self.is_limited, self.most, self.until) = (is_limited, out, max);
         }

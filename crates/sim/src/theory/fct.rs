@@ -73,6 +73,7 @@ pub fn ideal_fct(size: Bytes, tcp: &TcpSpec, path: &Path, back: &Path) -> Span {
             full => first_arrives + slowest.times(full - 1),
         };
         if link < path.before_choice {
+            // On the common path, the last segment waits behind the last full segment.
             last_arrives = last_arrives.max(full_arrive.saturating_sub(*delay));
         }
         last_arrives += tcp.tx_time(*rate, last) + *delay;

@@ -263,6 +263,7 @@ impl Run {
             *job.shuffle.get_or_insert_with(|| steps.open_part(job.task, TaskKind::Shuffle, class, at));
         steps.begins(shuffle, at);
         let reducers = jobs.reducers.len();
+        // A block for a reducer on the mapper's own host crosses no network.
         let mut on_the_spot = None;
         for (reducer, block) in job.blocks[mapper * reducers..][..reducers].iter().enumerate() {
             match block.source == block.destination {

@@ -266,6 +266,7 @@ pub(super) fn permutation(from: &[HostId], to: &[HostId], stream: &mut Stream) -
         to.swap(i, stream.below(i as u64 + 1) as usize);
     }
     for i in 0..to.len() {
+        // The next receiver differs from both senders involved, so a swap creates no other fixed point.
         if to[i] == from[i] {
             to.swap(i, (i + 1) % from.len());
         }

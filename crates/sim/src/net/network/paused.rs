@@ -64,6 +64,7 @@ impl Network {
         for (from, pauses) in changed {
             let back = PortId(from.0 ^ 1);
             let sender = &self.ports[back.index()];
+            // No frame can cross a failed link. The link is judged again after its recovery.
             if sender.is_down() {
                 self.reset_verdict(from);
                 continue;

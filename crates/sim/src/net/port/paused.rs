@@ -133,6 +133,7 @@ impl Port {
         if self.is_paused() || self.waits || !waits {
             return None;
         }
+        // A packet is still in transmission, so the next one starts at its end.
         if self.busy_until > now {
             self.waits = true;
             wake(PortEvent::Done(self.busy_until, self.from));

@@ -103,6 +103,7 @@ impl Simulation<'_> {
         }
         // Assume that similar flows are open at the end of the measured time.
         self.last = now.max(self.window.end) + rest;
+        // 64 events per connection keep the estimate's share of the run time small.
         self.next_look = self.handled + 8 * TICK + 64 * slots;
     }
 

@@ -171,6 +171,7 @@ impl Plan {
             let ends = link.ends.each_ref().map(|name| ids.get(name.as_str()).copied());
             let checked = self.known(link, ends).and_then(|ends| {
                 check_ends(link, ends, graph, self.kinds)?;
+                // The order of the two ends does not matter for a repeated link.
                 let both = ends.iter().min().zip(ends.iter().max()).map(|(a, b)| (*a, *b));
                 if let Some(first) = both.and_then(|both| lines.insert(both, link.line)) {
                     return Err(format!(
