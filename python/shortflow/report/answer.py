@@ -1,4 +1,4 @@
-"""Answer of a comparison: winner by each metric at each point, a tie, or an open order, as data and in words."""
+"""Answer of a comparison, as data and in sentences: by each metric at each point a winner, a tie, or an open order."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,20 +20,20 @@ from shortflow.report.wording import listed, metrics_of, phrase, unit_in_study
 from shortflow.results import Results
 
 _BEYOND = 10
-"""Flows beyond a percentile, per seed, for a steady estimate."""
+"""Number of flows beyond a percentile, per seed, for a steady estimate of the percentile."""
 _MOST_POINTS = 20
-"""Most points with a line each."""
+"""Maximum number of points that get a line each."""
 _LONGEST_PLACE = 150
-"""Most characters on the points of an outcome; of others, their number is said."""
+"""Maximum length, in characters, of the text that names points. If it would be longer, only their number is given."""
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Answer of results at all their points."""
+    """Answer of a study: the order of schemes by each metric at each point."""
 
     study: Results
     shown: Results
-    """The results as tables and charts have them, with their units."""
+    """Results as shown in tables and charts, whose units the answer uses."""
     baseline: str
     lines: Sequence[AnswerLine]
     criteria: Criteria = USUAL
@@ -44,17 +44,17 @@ class Ranking:
 
     @property
     def metrics(self) -> list[Metric]:
-        """Metrics, each once."""
+        """Metrics of the lines, without duplicates."""
         return list(dict.fromkeys(line.metric for line in self.lines))
 
     @property
     def words(self) -> list[str]:
-        """One sentence per metric over all points, then by values and by points if several, then caveats."""
+        """Sentences of the answer: by metric over all points, on best values, on single points, then caveats."""
         return [*self.over_points, *self.by_value, *self.at_points, *self.caveats]
 
     @property
     def over_points(self) -> list[str]:
-        """Sentences for each metric over all points."""
+        """For each metric, one text about all points."""
         near = margin(self.criteria.ties)
         groups = {metric: self._groups(metric) for metric in self.metrics}
         units = {metric: unit_in_study(self.shown, metric) for metric in groups}
@@ -68,7 +68,10 @@ class Ranking:
 
     @property
     def by_value(self) -> list[str]:
-        """For each of several schemes, the best values of settings that keep the flows."""
+        """For each of several schemes, a sentence on its best values of settings that leave the flows unchanged.
+
+        Empty for a single scheme. Schemes with equal sentences share one.
+        """
         schemes = self.study.schemes if len(self.study.schemes) > 1 else []
         found: dict[str, list[str]] = {}
         for scheme in schemes:
@@ -81,7 +84,7 @@ class Ranking:
 
     @property
     def _outcomes(self) -> str:
-        """Values of settings that are best at all points, each with its metrics."""
+        """Clauses that name each value of settings that is best at all points, with the metrics by which it is."""
         best: dict[str, list[str]] = {}
         for metric in self.metrics:
             (first, *_), *others = self._groups(metric)
@@ -95,7 +98,7 @@ class Ranking:
 
     @property
     def caveats(self) -> list[str]:
-        """Limits of the answer."""
+        """Sentences on limits of the answer, such as few seeds, few flows or missing runs."""
         idle = [f"{each.label} has no effect on these runs." for each in without_effect(self.study)]
         found = [*idle, *why_equal(self.study, self.lines), *self._few_seeds(), *self._without_runs()]
         found += [*self._few_flows(), *notes(self.study, self.metrics)]
@@ -109,7 +112,7 @@ class Ranking:
 
     @property
     def at_points(self) -> list[str]:
-        """For each of several points, the outcomes whose points the sentences over all points do not name."""
+        """For each of several points, the outcomes there of which `over_points` gives only the number of points."""
         if len(self.study.points) < 2 or len(self.study.schemes) < 2:
             return []
         groups = [group for metric in self.metrics for group in self._groups(metric)]
@@ -129,25 +132,28 @@ class Ranking:
         return {"baseline": self.baseline, "words": self.words, "lines": [_line_table(line) for line in self.lines]}
 
     def _groups(self, metric: Metric) -> list[list[AnswerLine]]:
-        """Lines of a metric by outcome."""
+        """Lines of a metric, grouped by outcome and leaders."""
         groups: dict[tuple[str, frozenset[str]], list[AnswerLine]] = {}
         for line in self.of(metric):
             groups.setdefault((line.outcome, frozenset(line.leaders)), []).append(line)
         return list(groups.values())
 
     def _where(self, lines: Sequence[AnswerLine]) -> str:
-        """The points of some lines."""
+        """Text that names the points of some lines."""
         dimensions = self.study.dimensions
         places = {point.label: tuple(point.settings[each.key] for each in dimensions) for point in self.study.points}
         return where(dimensions, [places[line.at] for line in lines], [*places.values()])
 
     def _place(self, lines: Sequence[AnswerLine]) -> str:
-        """The points of some lines, or their number if the points take too long to name."""
+        """Text that names the points of some lines, or gives their number if the names are too long."""
         found = self._where(lines)
         return found if len(found) <= _LONGEST_PLACE else f"{len(lines)} of {len(self.study.points)} points"
 
     def _factors(self, lines: Sequence[AnswerLine]) -> str:
-        """The leader's factors of the baseline at points with one outcome; the others' if the baseline leads."""
+        """Text with the leader's values as factors of the baseline's, for lines with one outcome.
+
+        If the baseline leads, the factors are those of the schemes that lose.
+        """
         if lines[0].outcome in ("open", "alone"):
             return ""
         leaders = lines[0].leaders
@@ -160,7 +166,7 @@ class Ranking:
         return f" ({listed(texts)})" if texts else ""
 
     def _few_seeds(self) -> Iterator[str]:
-        """Note on open orders of several seeds that are too few to settle them, or to estimate how many would."""
+        """Note if orders are open, and the seeds are too few to name a winner or to estimate how many more it needs."""
         exact = {point.label for point in self.study.points if is_exact(point)}
         lines = [line for line in self.lines if line.outcome == "open" and line.at not in exact]
         seeds = min((each.mean.n for line in lines for each in line.standings), default=0)
@@ -170,7 +176,7 @@ class Ranking:
             yield f"Run at least {ESTIMABLE} seeds to estimate how many seeds settle an open order."
 
     def _without_runs(self) -> Iterator[str]:
-        """Schemes that have no runs at some point."""
+        """Note for each scheme that has no runs at some points."""
         for scheme in self.study.schemes:
             places = [point.place for point in self.study.points if scheme not in point.schemes]
             others = f" and {counted(len(places) - 1, 'more point')}" if len(places) > 1 else ""
@@ -178,7 +184,7 @@ class Ranking:
                 yield f"{scheme} has no runs at {places[0]}{others}."
 
     def _few_flows(self) -> Iterator[str]:
-        """Notes on percentiles from few flows."""
+        """Note for each metric that is a percentile of too few flows."""
         for metric in self.metrics:
             found = place(metric)
             if found is None or found[0] is None or found[0] >= 100:
@@ -199,9 +205,10 @@ class Ranking:
 
 
 def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:
-    """Answer by some criteria.
+    """Answer of a study by `criteria`. Without metrics in the criteria, the answer is by headline metrics.
 
-    A single scheme is compared with itself at other values of settings that keep the flows, by default with the least.
+    If the study has a single scheme, each value of settings that leave the flows unchanged counts as a scheme. The
+    default baseline is then the smallest value. Raises `ConfigError` for an unknown metric or baseline.
     """
     metrics = [study.require(name) for name in criteria.metrics] or headlines(study)
     shown, (study, baseline) = study, _compared(study, criteria.baseline)
@@ -215,7 +222,7 @@ def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:
 
 
 def _compared(study: Results, baseline: str | None) -> tuple[Results, str]:
-    """Runs of the schemes, or by value of the only scheme; and the baseline among them."""
+    """The study whose schemes are compared, and its baseline. A single scheme is split by values of settings."""
     schemes = study.schemes
     values = by_value(study, schemes[0]) if len(schemes) == 1 else None
     known = [*schemes, *(values.schemes if values else ())]
@@ -229,7 +236,8 @@ def _compared(study: Results, baseline: str | None) -> tuple[Results, str]:
 def headlines(study: Results) -> list[Metric]:
     """Headline metrics: task times, p99 slowdown and mean FCT of short flows, goodput of long flows.
 
-    Without short flows, FCTs of the first class stand in. If all flows are backlogged, their fairness comes first.
+    Without short flows, p99 and mean FCT of the first class take their place. If all flows are backlogged, Jain's index
+    does.
     """
     known = study.metrics.values()
     found = [each for each in short_and_long(study.bins) if each in known]

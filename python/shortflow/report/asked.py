@@ -1,4 +1,4 @@
-"""The reason of equal results: laws of schemes that no mark and no loss ever asked for a decision."""
+"""Reason why schemes have equal results: no mark and no loss occurred, so their laws made no decision."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,11 +11,14 @@ from shortflow.results import Results
 
 _EVENTS = ("marks_in_run", "drops_in_run", "timeouts", "retransmits")
 _MOST = 0.5
-"""Least share of flows without mark and loss that is named for a tie."""
+"""Minimum share of flows without mark and loss that is given as the reason of a tie."""
 
 
 def why_equal(study: Results, lines: Sequence[AnswerLine]) -> Iterator[str]:
-    """One sentence on schemes with equal numbers, or else on the first tie, at a single point."""
+    """At most one sentence: on schemes with equal numbers or, without such schemes, on the first tie.
+
+    None for studies of several points, or if some runs do not count marks, drops, timeouts and retransmissions.
+    """
     if study.x_name or len(study.schemes) < 2:
         return
     alike = next((group for group in _alike(study) if len(group) > 1), [])
@@ -52,7 +55,10 @@ def _alike(study: Results) -> list[list[str]]:
 
 
 def _quiet_flows(study: Results, schemes: Sequence[str]) -> tuple[int, int]:
-    """Flows without mark, retransmission or timeout under all the schemes, and all flows; zeros without tables."""
+    """Number of flows without mark, retransmission or timeout under all schemes, and number of all flows.
+
+    Both are 0 if some runs have no tables.
+    """
     runs = _runs(study, schemes)
     if not all(run.tables for run in runs):
         return 0, 0

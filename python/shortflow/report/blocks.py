@@ -1,4 +1,4 @@
-"""Results as blocks: words, tables and charts. Terminals, pages, notebooks and Markdown show the same blocks."""
+"""Blocks of output: words, tables and charts. Terminals, pages, notebooks and Markdown show the same blocks."""
 
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -14,7 +14,8 @@ from rich.text import Text
 from shortflow.report.chart import Chart
 
 WIDTH = 100
-_GAP = 3  # padding and rule between two columns
+_GAP = 3
+"""Width of the padding and rule between two columns, in characters."""
 
 
 @dataclass
@@ -26,11 +27,11 @@ class Column:
     text: bool = False
     """True for words, False for numbers."""
     joined: bool = False
-    """True for a column that stays beside the one before it."""
+    """True for a column that stays beside the previous column if a table is split."""
 
     @property
     def width(self) -> int:
-        """Width of the widest line."""
+        """Width of the widest line, in characters."""
         return max(cell_len(line) for text in (self.header, *self.cells) for line in text.splitlines() or [""])
 
 
@@ -43,13 +44,13 @@ class Section:
     lead: Sequence[Column]
     columns: Sequence[Column]
     apart: int = 0
-    """Number of last rows set apart from the others."""
+    """Number of last rows that a rule separates from the rows above."""
     faint: Collection[int] = ()
-    """Rows of less interest, counted from 0."""
+    """Indices of rows of less interest, from 0."""
     name: str = ""
-    """File name of the rows as CSV. Tables with a name can be sorted and filtered on pages."""
+    """File name for the rows as CSV. On pages, a table with a name can be sorted and filtered."""
     spaced: bool = False
-    """True for rows of several lines, which an empty line keeps apart."""
+    """True if an empty line separates the rows, for rows of several lines."""
 
     @property
     def all(self) -> list[Column]:
@@ -62,12 +63,12 @@ class Section:
         return list(zip(*(column.cells for column in self.all), strict=True))
 
     def is_faint(self, row: int) -> bool:
-        """True for a row set apart or of less interest."""
+        """True for a row that is separated from the rows above, or of less interest."""
         return row in self.faint or row >= len(self.lead[0].cells) - self.apart
 
 
 def text_section(heading: str, heads: Sequence[str], rows: Sequence[Sequence[str]], **more: Any) -> Section:
-    """A table of words."""
+    """A table whose cells are words. `more` has further fields of the section."""
     lead, *columns = (Column(head, [row[place] for row in rows], text=True) for place, head in enumerate(heads))
     return Section(heading, [lead], columns, **more)
 
@@ -79,22 +80,22 @@ class Words:
     kind: ClassVar[str] = "words"
     text: str
     role: Literal["text", "answer", "note", "code"] = "text"
-    """Lines of `code`, such as commands, are never broken."""
+    """Lines with the role `code`, such as commands, are never wrapped."""
 
 
 @dataclass(frozen=True)
 class Legend:
-    """Legend and menu of the charts after it, which pages show."""
+    """Legend and menus for the charts that follow. Only pages show them."""
 
     kind: ClassVar[str] = "legend"
     schemes: Sequence[str]
     menus: Sequence[tuple[str, Sequence[str], str]] = ()
-    """Settings that vary: name, values, and the value shown first."""
+    """For each varying setting: its name, its values, and the value shown first."""
 
 
 @dataclass(frozen=True)
 class PagePart:
-    """Blocks under a heading. Folded parts are closed at first on pages, and left out in terminals."""
+    """Blocks under a heading. A folded part is closed at first on pages, and left out in terminals."""
 
     kind: ClassVar[str] = "part"
     heading: str
@@ -103,14 +104,14 @@ class PagePart:
 
 
 Block: TypeAlias = "Words | Section | Chart | Legend | PagePart"
-"""An item of output for people, in a terminal, on a page, or in Markdown."""
+"""An element of output for people in a terminal, on a page, or in Markdown."""
 
 Pictures: TypeAlias = "Callable[[Chart], str]"
-"""Addresses of the pictures of charts."""
+"""Function that returns the address of a chart's picture; empty without a picture."""
 
 
 def terminal_width() -> int:
-    """Largest width of a table."""
+    """Maximum width of a table, in characters."""
     return min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
 
 
@@ -135,7 +136,7 @@ def _rich(block: Block) -> Iterator[RenderableType]:
 
 
 def _laid_out(section: Section) -> Iterator[RenderableType]:
-    """One table, or several one below the other if the columns of numbers do not fit."""
+    """Terminal tables of a section. If the columns of numbers do not fit, several tables follow one another."""
     room = terminal_width() - 1 - sum(column.width + _GAP for column in section.lead)
     batch: list[Column] = []
     for place, column in enumerate(section.columns, 1):
@@ -161,7 +162,10 @@ def _table(section: Section) -> RenderableType:
 
 
 def markdown(blocks: Iterable[Block], picture: "Pictures" = lambda _: "", level: int = 2) -> str:
-    """Blocks as Markdown. `picture` has the address of a chart's picture; a chart without one is its caption."""
+    """Blocks as Markdown, with headings from `level` on.
+
+    `picture` returns the address of a chart's picture. A chart without a picture is only its caption.
+    """
     return "\n\n".join(text for block in blocks if (text := _markdown(block, picture, level))) + "\n"
 
 

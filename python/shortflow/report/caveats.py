@@ -1,4 +1,4 @@
-"""Notes beside an answer: unfinished flows, seeds, and events that few seeds have."""
+"""Notes that accompany an answer: unfinished flows, numbers of seeds, and rare events."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -11,11 +11,11 @@ from shortflow.report.wording import listed, phrase, scheme_pairs
 from shortflow.results import Results
 
 _LEAST_MOVE = 0.0005
-"""Least change of a printed difference, which has tenths of a per cent."""
+"""Minimum change that moves a printed difference, which is rounded to 0.1 %."""
 
 
 def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Notes on unfinished flows, seeds, and events of few seeds."""
+    """All notes on a study that is compared by these metrics."""
     yield from (f"{text}." for text in study.omitted)
     if any(_counts(study, scheme)[1] for scheme in study.schemes):
         yield unfinished(study) or "All measured flows finished."
@@ -41,7 +41,7 @@ def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
 
 
 def _inner_links(study: Results) -> Iterator[str]:
-    """Schemes whose most used link does not lead to a receiver, by the first seed of the only point."""
+    """Notes on schemes whose most used link leads to no receiver, from one run each. Empty for several points."""
     if len(study.points) > 1:
         return
     said: dict[str, list[str]] = defaultdict(list)
@@ -53,7 +53,7 @@ def _inner_links(study: Results) -> Iterator[str]:
 
 
 def unfinished(study: Results) -> str:
-    """Numbers of unfinished flows over all points and seeds; empty if all finished."""
+    """Sentences with the unfinished flows of each scheme, over all points and seeds; empty if all finished."""
     counts = {scheme: _counts(study, scheme) for scheme in study.schemes}
     late = [f"{scheme} {count:,} of {total:,}" for scheme, (count, total) in counts.items() if count]
     if not late:
@@ -65,14 +65,14 @@ def unfinished(study: Results) -> str:
 
 
 def _counts(study: Results, scheme: str) -> tuple[int, int]:
-    """Numbers of unfinished and of all measured flows over all seeds."""
+    """Numbers of unfinished and of all measured flows of a scheme, over all points and seeds."""
     rows = [row for run in study.runs if run.scheme == scheme for row in run.rows]
     late = round(sum(row.value for row in rows if row.metric.statistic is UNFINISHED))
     return late, late + round(sum(row.value for row in rows if row.metric.statistic is FLOWS_DONE))
 
 
 def _sizes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Note on queues in packets of schemes whose packets differ in size."""
+    """Note if metrics are queues in packets, but the schemes' packets differ in mean size."""
     if study.queue_unit == "B" and (named := [each for each in metrics if each.unit == "pkt"]):
         sizes = listed([f"{scheme} {size:,.0f} B" for scheme, size in study.packet_bytes.items()])
         instead = named[0].name.replace("_pkt", "_bytes")
@@ -80,7 +80,7 @@ def _sizes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
 
 
 def _cut_goodput(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Note on goodput of finite flows that did not finish: a longer drain would change it."""
+    """Note if long flows did not finish: a longer drain would change their goodput."""
     long = study.bins.long
     time, goodput = Metric(SIZE_MEAN_FCT, size_bin=long), Metric(SIZE_FLOW_GOODPUT, size_bin=long)
     late = [scheme for scheme in study.schemes if any(point.is_bound(scheme, time.name) for point in study.points)]
@@ -92,9 +92,9 @@ def _cut_goodput(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
 
 
 def few_events(comparison: Results, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Remark on the first metric with a difference that is open because of few events.
+    """Note on differences that are open only because their intervals allow for rare events.
 
-    Names the largest such difference, and the number of others.
+    Of the first metric with such differences, names the one with the largest allowance. Gives the number of others.
     """
     found = [
         (-place, difference.allowance, text)
@@ -109,10 +109,10 @@ def few_events(comparison: Results, metrics: Sequence[Metric]) -> Iterator[str]:
 
 
 def few_events_of(difference: Estimate, metric: str, between: str) -> str:
-    """Reason why a difference is open: its interval allows for rare events. Empty for other differences.
+    """Text that gives the allowance for rare events as the reason why a difference is open; otherwise empty.
 
-    Differences whose interval has one sign allow for these events too, so their order is not in doubt. Neither is one
-    of which an event moves no printed digit.
+    The text is empty if the interval, which includes the allowance, has one sign: the order is then certain. It is also
+    empty if one event moves no printed digit of the difference.
     """
     few, (low, high) = difference.few_events, difference.ci95 or (0.0, 0.0)
     if few is None or few.move < _LEAST_MOVE or low > 0 or high < 0:

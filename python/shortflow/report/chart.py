@@ -1,4 +1,4 @@
-"""Charts as Vega-Lite specifications: plain dictionaries that share one table of rows."""
+"""Charts as Vega-Lite specifications. The panels of a chart are dictionaries that share one table of rows."""
 
 import hashlib
 import html
@@ -22,45 +22,45 @@ Spec = dict[str, Any]
 Row = Mapping[str, Any]
 """A row of a chart's data: values by field."""
 Predicate = str | Spec
-"""An expression, or a predicate on a field."""
+"""A Vega expression, or a predicate on a field."""
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _FORMATS = ("svg", "png", "pdf", "json")
 _BESIDE = 3
-"""Panels per row of a picture."""
+"""Number of panels in a row of a picture."""
 _TICKS = [digit * 10.0**decade for decade in range(-12, 13) for digit in (1, 2, 5)]
 FOCUS = {"condition": {"test": "focus == null || focus == datum.scheme", "value": 1}, "value": 0.12}
-"""The opacity of marks: others than those of the scheme in focus are faint."""
+"""Opacity of marks. If a scheme is in focus, the marks of all other schemes are faint."""
 _SHOWN = {"filter": "indexof(shown, datum.scheme) >= 0"}
 
 
 @dataclass(frozen=True, repr=False)
 class Chart:
-    """Panels on one table of rows. Pages, notebooks, `--json` and pictures have the same specification.
+    """Panels on one table of rows. Pages, notebooks, `--json` and pictures use the same specification.
 
-    Rows have `scheme`, and `at` if a panel shows one point of a study at a time.
+    Each row has a field `scheme`, and a field `at` if a panel shows one point of a study at a time.
     """
 
     kind: ClassVar[str] = "chart"
     name: str
-    """The name of its files."""
+    """Name of the chart's files."""
     heading: str
     caption: str
     rows: Sequence[Row]
     panels: Sequence[Spec]
-    """Views without data, configuration, parameters and width, which `spec` and the page's script add."""
+    """Vega-Lite views. Data, configuration, parameters and width are added by `spec` and by the page's script."""
     schemes: Sequence[str] = ()
     """Names in the legend."""
     at: Sequence[str] | None = None
-    """Values of the point that is shown first; none if all are shown."""
+    """Values of the point that is shown first; None if all points are shown."""
     missing: str = ""
-    """Said in place of the panels at points without rows; none of a chart that is shown all the same."""
+    """Text that replaces the panels at points without rows. If empty, the panels are shown without marks."""
     wide: bool = False
-    """Each panel has a row of its own."""
+    """True if each panel has its own row."""
 
     @property
     def spec(self) -> Spec:
-        """The whole as one specification."""
+        """The complete Vega-Lite specification."""
         legends = ("color", "fill", "stroke", "shape", "strokeDash")
         return {
             "$schema": SCHEMA,
@@ -75,25 +75,25 @@ class Chart:
 
     @property
     def params(self) -> list[Spec]:
-        """The state of the chart: the schemes shown, the one in focus, the point."""
+        """State of the chart as Vega parameters: the schemes shown, the scheme in focus, and the point."""
         state = {"shown": list(self.schemes), "focus": None, "at": self.at and list(self.at)}
         return [{"name": name, "value": value} for name, value in state.items()]
 
     @property
     def document(self) -> dict[str, Any]:
-        """The chart as other programs read it."""
+        """The chart as plain data for other programs."""
         return {"name": self.name, "heading": self.heading, "caption": self.caption, "spec": self.spec}
 
     @property
     def packed(self) -> dict[str, Any]:
-        """The panels and, column by column, the rows, as the page's script reads them."""
+        """The panels, and the rows column by column, as the page's script reads them."""
         columns = list(dict.fromkeys(name for row in self.rows for name in row))
         values = [_packed([row.get(name) for row in self.rows]) for name in columns]
         return {"panels": self.panels, "columns": columns, "values": values}
 
     @property
     def svg(self) -> str:
-        """The picture, and a hash of its specification; `MissingRequirement` without vl-convert."""
+        """The picture as SVG, with a hash of its specification. Raises `MissingRequirement` without vl-convert."""
         text = json.dumps(_six_digits(finite_only(self.spec)), sort_keys=True)
         mark = hashlib.sha256(text.encode()).hexdigest()
         return f"{self._converted('svg')!s}<!-- specification {mark} -->\n"
@@ -103,7 +103,7 @@ class Chart:
         return f"<Chart {self.name}: {self.heading}>"
 
     def _repr_html_(self) -> str:
-        """The picture or, without vl-convert, a frame that draws the chart; neither needs a network."""
+        """The picture or, without vl-convert, a frame whose script draws the chart. Both work offline."""
         try:
             return self.svg
         except MissingRequirement:
@@ -113,7 +113,10 @@ class Chart:
             return f'<iframe sandbox="allow-scripts" srcdoc="{html.escape(page)}" style="{style}"></iframe>'
 
     def save(self, file: str | Path) -> Path:
-        """Write the chart as .svg, .png, .pdf or .json by the file's name; pictures need `shortflow[figures]`."""
+        """Writes the chart as .svg, .png, .pdf or .json, by the ending of the file's name. Returns the path.
+
+        Raises `ConfigError` for another ending, and `MissingRequirement` if a picture needs `shortflow[figures]`.
+        """
         path = Path(file)
         kind = path.suffix.removeprefix(".").lower()
         if kind not in _FORMATS:
@@ -137,12 +140,12 @@ class Chart:
 
 
 def finite_only(value: Any) -> Any:
-    """Plain data in which what is no finite number is null."""
+    """Plain data in which infinities and NaN are replaced by None."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
 def _six_digits(value: Any) -> Any:
-    """Plain data with numbers of six digits, which are the same on all machines."""
+    """Plain data with numbers rounded to six significant digits, which are equal on all machines."""
     if isinstance(value, dict):
         return {name: _six_digits(each) for name, each in value.items()}
     if isinstance(value, list):
@@ -151,7 +154,7 @@ def _six_digits(value: Any) -> Any:
 
 
 def _packed(values: list[Any]) -> Any:
-    """A column; of words, which repeat, each with the number of rows in a row that have it."""
+    """A column in a short form. Numbers are rounded to six digits; words are run-length encoded if this is shorter."""
     if any(isinstance(value, float) for value in values):
         return [float(f"{value:.6g}") if isinstance(value, float) else value for value in values]
     runs = [(value, len(list(group))) for value, group in itertools.groupby(values)]
@@ -161,7 +164,7 @@ def _packed(values: list[Any]) -> Any:
 def view(
     title: str, description: str, layers: Sequence[Spec], *, where: Sequence[Predicate] = (), height: int = 260
 ) -> Spec:
-    """A panel of layers on the rows that conditions select, of the schemes shown."""
+    """A panel of layers. Its rows are those of the schemes shown that fulfil all conditions `where`."""
     return {
         **({"title": title} if title else {}),
         "description": description,
@@ -172,7 +175,7 @@ def view(
 
 
 def mark(kind: str, encoding: Spec, *, where: Sequence[Predicate] = (), **look: Any) -> Spec:
-    """A layer."""
+    """A layer of marks of one kind, for the rows that fulfil all conditions `where`."""
     filters = {"transform": [{"filter": each} for each in where]} if where else {}
     return {**filters, "mark": {"type": kind, **look}, "encoding": encoding}
 
@@ -187,7 +190,11 @@ def numeric(
     domain: Sequence[float] | None = None,
     **axis: Any,
 ) -> Spec:
-    """An axis of numbers: logarithmic where its values span a decade, unless told, with ticks at 1, 2 and 5."""
+    """An axis of numbers.
+
+    Unless `log` is given, the axis is logarithmic if all values are positive and span more than a factor of 10. Ticks
+    of a logarithmic axis are at 1, 2 and 5 times powers of 10.
+    """
     every = [value for value in values if value is not None and math.isfinite(value)]
     positive = [value for value in every if value > 0]
     if log is None:
@@ -205,24 +212,24 @@ def numeric(
 
 
 def span(values: Sequence[float], *, log: bool) -> tuple[float, float]:
-    """An axis from the least value to the most, with a little room."""
+    """Ends of an axis: the smallest and the largest value, with a margin."""
     low, high = min(values), max(values)
     spare = 0.06 * (high - low) or 1.0
     return _room(values) if log else (low - spare, high + spare)
 
 
 def has_value(field: str, value: str) -> Spec:
-    """The condition that a field has a value."""
+    """The condition that a field has this value."""
     return {"field": field, "equal": value}
 
 
 def words(field: str, title: str | None, order: Sequence[str], **more: Any) -> Spec:
-    """An axis of words in an order."""
+    """An axis of words in the given order."""
     return {"field": field, "type": "nominal", "title": title, "sort": list(order), **more}
 
 
 def by_scheme(schemes: Sequence[str]) -> dict[str, Spec]:
-    """The encodings of a scheme's look, by the name of the channel."""
+    """Encodings of the schemes' looks, by the name of the Vega-Lite channel."""
     known = looks(schemes)
 
     def channel(values: Sequence[Any]) -> Spec:
@@ -241,18 +248,18 @@ def by_scheme(schemes: Sequence[str]) -> dict[str, Spec]:
 
 
 def line_encodings(look: Mapping[str, Spec], *, dashed: bool = True) -> Spec:
-    """The encodings of a line."""
+    """Encodings of a scheme's line."""
     names = ("color", "strokeDash") if dashed else ("color",)
     return {**{name: look[name] for name in names}, "opacity": FOCUS}
 
 
 def markers(look: Mapping[str, Spec]) -> Spec:
-    """The encodings of a marker."""
+    """Encodings of a scheme's markers."""
     return {**{name: look[name] for name in ("stroke", "fill", "shape")}, "opacity": FOCUS}
 
 
 def tips(**fields: str) -> list[Spec]:
-    """The tooltip: a title, with the unit, for each field of a mark."""
+    """Entries of a tooltip: a title, with the unit, for each field of a row."""
     return [{"field": name, "type": "nominal", "title": title} for name, title in fields.items()]
 
 
@@ -267,10 +274,10 @@ def _linear_room(values: Sequence[float], *, zero: bool) -> tuple[float, float]:
 
 
 def _ticks(domain: Sequence[float]) -> str:
-    """Round numbers of a logarithmic axis, as an expression that takes fewer on a narrow panel."""
+    """Vega expression for the ticks of a logarithmic axis. Narrow panels get fewer ticks."""
     every = [tick for tick in _TICKS if domain[0] <= tick <= domain[1]]
     decades = [tick for tick in every if abs(math.log10(tick) - round(math.log10(tick))) < 1e-9]
-    if len(every) < 2:  # less than a factor of two
+    if len(every) < 2:  # too narrow for ticks at 1, 2 and 5: equal steps instead
         span = domain[1] - domain[0]
         step = next(tick for tick in _TICKS if tick >= span / 5)
         every = [

@@ -1,4 +1,4 @@
-"""Results as plain data for other programs (`docs/results.md`)."""
+"""Results as plain data for other programs. `docs/results.md` describes the keys."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from shortflow.results import Results
 
 
 def results_table(results: Results) -> dict[str, Any]:
-    """All results: of one point with their digests and paired differences, of several points by point."""
+    """Results as plain data. Several points are a list of points, each with digests and paired differences."""
     found: dict[str, Any] = {"scenario": results.scenario, "title": results.title, "settings": dict(results.settings)}
     found |= {"bins": list(results.bins.ends), "notes": [*results.omitted, *results.notes_on_settings]}
     if len(results.schemes) > 1 or results.dimensions:
@@ -44,7 +44,7 @@ def _point(point: Results) -> dict[str, Any]:
 
 
 def _schemes(results: Results, schemes: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Estimates of each scheme, without differences."""
+    """Estimates of each scheme, with its unfinished share and digests."""
     unfinished = UNFINISHED_OF_ALL.pattern
     return {
         scheme: {
@@ -57,7 +57,7 @@ def _schemes(results: Results, schemes: Sequence[str]) -> dict[str, dict[str, An
 
 
 def _paired(results: Results) -> dict[str, Any]:
-    """Differences of several schemes."""
+    """Paired differences of each scheme from each other scheme; empty for a single scheme."""
     if len(results.schemes) < 2:
         return {}
     paired = {

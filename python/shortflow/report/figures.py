@@ -1,4 +1,4 @@
-"""The charts of a study. Every axis names its unit; every interval is a 95 % interval over the seeds."""
+"""Charts of a study. Every axis names its unit; every interval is a 95 % interval over the seeds."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ from shortflow.store.frames import completion
 from shortflow.store.selection import numbered
 
 _MARKED = (50, 90, 99, 99.9)
-"""The percentiles of a distribution that have a marker."""
+"""Percentiles of a distribution that have a marker."""
 _CDF_POINTS, _QUEUE_POINTS = 400, 300
 _WINDOW_S = 0.2
 _LOG_AXIS_FROM_RATIO = 50.0
@@ -38,7 +38,7 @@ _BOUND = "≥ marks lower bounds: flows that did not finish count with their age
 
 
 def charts(study: Results, metrics: Sequence[Metric] = ()) -> list[Chart]:
-    """All charts of a study that its runs have data for."""
+    """All charts for which the runs of a study have data."""
     chosen = list(metrics) or headlines(study)
     found = [ranked(study, chosen)] if chosen and len(study.schemes) > 1 else []
     found += [by_size(study)] if len(_bins(study)) > 1 else []
@@ -51,7 +51,7 @@ def charts(study: Results, metrics: Sequence[Metric] = ()) -> list[Chart]:
 
 
 def ranked(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
-    """The schemes by rank, by each headline metric at one point."""
+    """Chart of the schemes by rank, with a panel for each metric (default: headline metrics), at one point."""
     chosen = _chosen(study, metrics)
     panels, rows = [], []
     for metric in chosen:
@@ -67,7 +67,7 @@ def ranked(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
 
 
 def over_points(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
-    """Metrics over each setting that varies, with those of ideal schedulers."""
+    """Chart of metrics over each varying setting, with ideal schedulers. Raises `ConfigError` if nothing varies."""
     if not study.dimensions:
         raise ConfigError(f"{study.scenario}: nothing varies between these runs")
     schemes, several = everyone(study), len(study.dimensions) > 1
@@ -85,7 +85,11 @@ def over_points(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
 
 
 def by_size(study: Results) -> Chart:
-    """The 99th percentile of the slowdown by flow size: over the points, or over sizes where nothing varies."""
+    """Chart of the p99 slowdown by flow size. Raises `ConfigError` without slowdowns by size.
+
+    If exactly one setting varies, each size bin has a panel over its values. Otherwise, one panel has the sizes along
+    its axis, at one point.
+    """
     bins, schemes = _bins(study), everyone(study)
     if not bins:
         raise ConfigError(f"{study.scenario}: has no slowdowns by size")
@@ -111,7 +115,7 @@ def by_size(study: Results) -> Chart:
 
 
 def trade_off(study: Results) -> Chart:
-    """The times of short flows against the goodput of long ones."""
+    """Chart of the times of short flows against the goodput of long flows. Raises `ConfigError` without them."""
     pair = _objectives(study)
     if pair is None:
         raise ConfigError(f"{study.scenario}: has no times of short flows beside goodput of long flows")
@@ -135,7 +139,10 @@ def trade_off(study: Results) -> Chart:
 
 
 def completion_times(study: Results, flow_class: str | None = None) -> Chart:
-    """The distribution of completion times of short flows, or of a class, with its tail."""
+    """Chart of the distribution of completion times of short flows, or of a class, and of its tail.
+
+    Raises `ConfigError` for an unknown class, and without finite flows.
+    """
     classes = _finite(study)
     if not classes:
         raise ConfigError(f"{study.scenario}: has no finite flows")
@@ -171,16 +178,18 @@ def completion_times(study: Results, flow_class: str | None = None) -> Chart:
 
 
 def queue(study: Results) -> Chart:
-    """The queue of the busiest measured port."""
+    """Chart of the queue at the busiest measured port. Raises `ConfigError` if the runs took no samples of queues."""
     for chart in _queue(study):
         return chart
     raise ConfigError(f"{study.scenario}: these runs took no samples of queues; measure.sample_every=1ms turns them on")
 
 
 def estimates(study: Results, metric: Metric, schemes: Sequence[str]) -> tuple[list[Row], str]:
-    """A metric of schemes at every point as rows, in one unit; ideal schedulers and measured flows have no interval.
+    """Rows with a metric of schemes at every point, and the unit of all rows.
 
-    `x` is a point's place along the first setting that varies; of several, `at0`, `x1`, `at1` and so on complete it.
+    `x` is a point's position along the first varying setting. If several settings vary, `at0` is the value of the first
+    setting as text, and `x1`, `at1` and so on are those of the others. Ideal schedulers and measured flows have no
+    interval.
     """
     scale, several = unit_in_study(study, metric), len(study.dimensions) > 1
     rows: list[Row] = []
@@ -203,7 +212,7 @@ def estimates(study: Results, metric: Metric, schemes: Sequence[str]) -> tuple[l
 
 
 def axis_title(label: str, unit: str) -> str:
-    """The words beside an axis."""
+    """Title of an axis: a label with its unit."""
     return f"{label} ({unit})" if unit else label
 
 
@@ -221,12 +230,12 @@ def _chosen(study: Results, metrics: Sequence[Metric]) -> Sequence[Metric]:
 
 
 def _tabled(study: Results) -> list[Results]:
-    """The points that have tables, each with the runs that have them."""
+    """Points with tables. Each has only the runs with tables."""
     return [point for each in study.points if (point := each.with_tables).done]
 
 
 def _bins(study: Results) -> list[Metric]:
-    """The 99th percentile of the slowdown in each bin of sizes that has flows."""
+    """The p99 slowdown in each size bin that has flows."""
     return [each for each in metrics_of(study, SIZE_SLOWDOWNS[99]) if each.size_bin in study.bins.every]
 
 
@@ -240,7 +249,7 @@ def _unfinished(study: Results) -> list[Metric]:
 
 
 def _objectives(study: Results) -> tuple[Metric, Metric] | None:
-    """The times of short flows and the goodput of long ones."""
+    """A metric of times of short flows and one of goodput of long flows; None if one is absent."""
     known = study.metrics.values()
     *short, goodput = short_and_long(study.bins)
     times = [each for each in short if each in known] or metrics_of(study, MEAN_FCT)
@@ -249,7 +258,7 @@ def _objectives(study: Results) -> tuple[Metric, Metric] | None:
 
 
 def _field(number: int) -> str:
-    """Field of a row with its place along a setting that varies."""
+    """Name of the field with a row's position along a varying setting."""
     return f"x{number or ''}"
 
 
@@ -273,7 +282,11 @@ def _ideal(study: Results) -> str:
 
 
 def _steps(flows: pl.DataFrame, scale: DisplayUnit, about: Row) -> list[Row]:
-    """An empirical distribution, thinned, with markers at percentiles."""
+    """Rows of an empirical distribution, thinned, with markers at percentiles. Each row has the fields `about`.
+
+    `bound` is true from the age of the youngest unfinished flow on, where the true share may be higher. `joint` is true
+    for the last row before that.
+    """
     if flows.is_empty():
         return []
     done = np.sort(flows.filter(~pl.col("censored"))["elapsed_s"].to_numpy())
@@ -296,7 +309,7 @@ def _steps(flows: pl.DataFrame, scale: DisplayUnit, about: Row) -> list[Row]:
 
 
 def kept_ranks(count: int) -> npt.NDArray[np.int64]:
-    """The ranks of sorted values that are kept: even ones, and ever closer ones to both ends.
+    """Ranks, among `count` sorted values, that a thinned curve keeps: equally spaced, and closer towards both ends.
 
     The curve is then exact to a pixel on a linear and on a logarithmic axis.
     """
@@ -308,7 +321,10 @@ def kept_ranks(count: int) -> npt.NDArray[np.int64]:
 
 
 def _queue(study: Results) -> Iterator[Chart]:
-    """The queue of the busiest measured port: over time for one seed, and its distribution over all seeds."""
+    """Chart of the queue at the busiest measured port: over time for one seed, and its distribution over all seeds.
+
+    Yields no chart if no port was measured or no run took samples.
+    """
     port, among = _busiest_port(study)
     kind, unit, size = {"pkt": ("queue_pkt", "packets", 1.0), "B": ("queue_bytes", "KB", 1e3)}[study.queue_unit]
     rows: list[Row] = []
@@ -348,7 +364,7 @@ def _queue(study: Results) -> Iterator[Chart]:
 
 
 def extremes(values: npt.NDArray[np.float64]) -> list[int]:
-    """The places of the least and the most value in each of some slices."""
+    """Indices of the smallest and the largest value in each of at most 150 slices, in ascending order."""
     size = max(1, -(-2 * len(values) // _QUEUE_POINTS))
     slices = ((at, values[at : at + size]) for at in range(0, len(values), size))
     return sorted({at + int(place) for at, some in slices for place in (np.argmin(some), np.argmax(some))})
@@ -359,7 +375,7 @@ def _digits(value: float) -> float:
 
 
 def _pooled(study: Results) -> str:
-    """Which seeds are pooled, and for which points and schemes there are fewer."""
+    """Text that names the pooled seeds, and the schemes that have fewer."""
     by_scheme: dict[str, set[int]] = {}
     for run in study.with_tables.runs:
         by_scheme.setdefault(run.scheme, set()).add(run.seed)
@@ -371,9 +387,9 @@ def _pooled(study: Results) -> str:
 
 
 def _busiest_port(study: Results) -> tuple[str, str]:
-    """The measured port with the longest mean queue, the same for all schemes and points; and what it was chosen from.
+    """The measured port with the longest mean queue over all schemes and points, and a text on how it was chosen.
 
-    The former is empty where no port was measured.
+    Both are empty if no port was measured.
     """
     ports = pl.concat(
         each.ports.filter(pl.col("port").is_in(each.meta["measured_ports"]))

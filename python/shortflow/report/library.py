@@ -1,6 +1,7 @@
-"""The library that draws charts: Vega, Vega-Lite and Vega-Embed in one script.
+"""Library that draws charts: Vega, Vega-Lite and Vega-Embed in one script.
 
-`make setup` puts the script beside this file, by `python -m shortflow.report.library`, which needs vl-convert.
+`make setup` calls `python -m shortflow.report.library`, which writes the script next to this file. This needs
+vl-convert.
 """
 
 import functools
@@ -17,7 +18,7 @@ SHA256 = "3425bd951a44d478d0505c6b5d1e8d57656b6e9a4da7bfe88a718ce61d76e572"
 
 @functools.cache
 def library() -> str:
-    """The script; `MissingRequirement` where it was not built."""
+    """Text of the script. Raises `MissingRequirement` if it was not built."""
     try:
         return FILE.read_text("utf-8")
     except FileNotFoundError:
@@ -27,7 +28,7 @@ def library() -> str:
 
 
 def build() -> None:
-    """Write the script; an error where its bytes are not the expected ones."""
+    """Writes the script. Raises `SystemExit` if its SHA-256 is not the expected one."""
     convert = import_module("vl_convert")
     script: str = convert.javascript_bundle(vl_version=VERSIONS["vega-lite"])
     found = hashlib.sha256(script.encode()).hexdigest()

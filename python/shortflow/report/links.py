@@ -1,4 +1,4 @@
-"""Where the bottleneck is: the links of a run by use, with their drops and marks, as a table."""
+"""Table of a run's most used links, with their drops and marks, which shows where the bottleneck is."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +11,7 @@ _SHOWN = 5
 
 
 def link_blocks(result: Result) -> Iterator[Block]:
-    """The most used links of a run, and the fullest one if it does not lead to a receiver."""
+    """Table of the most used links of a run, and a sentence if the most used link does not lead to a receiver."""
     found = links(result)
     if not found:
         return

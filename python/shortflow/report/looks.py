@@ -1,7 +1,7 @@
-"""The look of each scheme in charts: colour, marker and dash, the same in every report.
+"""Look of each scheme in charts: colour, marker and dash. A scheme looks the same in every report.
 
-Eight colours that keep their names on light and dark pages, four dashes, and 31 markers. Colour with dash is unique for
-32 schemes and the marker for 31, so that charts can be read in black and white too.
+There are eight colours, with variants for light and dark pages, four dashes, and 31 markers. The pair of colour and
+dash is unique for up to 32 schemes, and the marker for up to 31, so that charts can also be read in black and white.
 """
 
 import functools
@@ -17,7 +17,7 @@ from shortflow.scheme import is_ideal
 
 LIGHT = ("#4646cb", "#d37e6c", "#846d02", "#0b5633", "#3a9ca4", "#6f6f6f", "#78185f", "#906efa")
 DARK = ("#545cbd", "#995522", "#ebc843", "#77a774", "#82d9f1", "#696969", "#c281a2", "#a188ff")
-"""The least difference of two colours (CIEDE2000) is 15 for all kinds of colour vision; `tests/test_looks.py`."""
+"""Any two colours differ by at least 15 (CIEDE2000) in all kinds of colour vision (`tests/test_looks.py`)."""
 PAGE = {
     "ink": ("#1f2937", "#e6e8eb"),
     "soft": ("#4b5563", "#aab2bd"),
@@ -30,7 +30,7 @@ _IDEAL_DASHES = ((4, 2), (1, 2), (6, 2, 1, 2), (10, 2), (3, 3), (8, 2, 3, 2))
 
 @dataclass(frozen=True)
 class Look:
-    """Colours are CSS; the marker is a path in a box from -1 to 1."""
+    """Colour (CSS), marker (SVG path in a box from -1 to 1) and dash of a scheme."""
 
     colour: str
     marker: str
@@ -39,12 +39,12 @@ class Look:
 
     @property
     def fill(self) -> str:
-        """The colour inside the marker."""
+        """Colour inside the marker."""
         return "var(--paper)" if self.hollow else self.colour
 
 
 def _polygon(corners: int, turn: float = -90, inner: float | None = None, outer: float = 1.0) -> str:
-    """A regular polygon, or a star with an inner radius."""
+    """SVG path of a regular polygon or, with an inner radius, of a star. `turn` rotates it, in degrees."""
     count = corners * (1 if inner is None else 2)
     radii = [outer if inner is None or i % 2 == 0 else inner for i in range(count)]
     angles = [math.radians(turn + 360 / count * i) for i in range(count)]
@@ -62,13 +62,13 @@ MARKERS = (
 )
 
 _MORE = (_polygon(5, outer=1.05), "M-.9,-.9H.9L-.9,.9H.9Z", "M-.9,-.9L.9,.9V-.9L-.9,.9Z")
-"""Markers of the places after those of `MARKERS`, filled and hollow."""
+"""Markers for the places after `MARKERS`, which is used twice: filled and hollow."""
 _PLACED = {"timely": 28, "hpcc": 29, "homa": 30}
-"""Places of schemes that came when ideal schedulers had the last markers."""
+"""Places of schemes that were added when ideal schedulers already had the last filled and hollow markers."""
 _COLOURED_AS = {"l2dct-ps": 25, "fast": 26, "pecn-edf": 27}
-"""Places of colour and dash of schemes that would share their colour with a baseline in their paper's figures."""
+"""Places that give colour and dash to schemes whose own place has the colour of a baseline in their paper's figures."""
 _GREY = "var(--c5)"
-"""The colour nearest to that of ideal schedulers."""
+"""The colour that is closest to the grey of ideal schedulers."""
 BEST, FEASIBLE, INFEASIBLE, GIVEN_UP = "best", "feasible", "infeasible", "given up"
 _GROUPS = {
     MEASURED: Look("var(--ink)", _polygon(6, inner=0.5, outer=1.1), dash=(9, 2)),
@@ -80,9 +80,10 @@ _GROUPS = {
 
 
 def looks(names: Iterable[str]) -> dict[str, Look]:
-    """The looks of schemes beside each other.
+    """Looks of schemes that are shown together.
 
-    A registered scheme has its own. Another has one that follows from its name, with a colour that few others have.
+    A registered scheme has a fixed look. The look of any other scheme follows from a hash of its name, with a free
+    marker and a colour that few of the schemes have.
     """
     every = list(dict.fromkeys(names))
     found = {name: look for name in every if (look := _registered(name))}
@@ -100,25 +101,28 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
 
 
 def css(dark: bool) -> str:
-    """The colours of a page as CSS variables."""
+    """Colours of a page as declarations of CSS variables."""
     return " ".join(f"--{name}: {colour};" for name, colour in _colours(dark=dark).items())
 
 
 def plain_looks(text: str) -> str:
-    """A text with light colours in place of CSS variables, for pictures that no page holds."""
+    """The text with light colours in place of CSS variables, for pictures outside pages."""
     for name, colour in _colours(dark=False).items():
         text = text.replace(f"var(--{name})", colour)
     return text
 
 
 def _colours(*, dark: bool) -> dict[str, str]:
-    """The colours of a page, by the names of CSS variables."""
+    """Colours of a page by names of CSS variables."""
     named = {name: pair[dark] for name, pair in PAGE.items()}
     return named | {f"c{place}": colour for place, colour in enumerate(DARK if dark else LIGHT)}
 
 
 def theme(*, legend: bool = True) -> dict[str, Any]:
-    """Colours are CSS variables, which a page's light and dark mode set without a redraw."""
+    """Vega configuration of charts.
+
+    Colours are CSS variables, so that a page switches between light and dark mode without a redraw.
+    """
     ink, soft, rule = "var(--ink)", "var(--soft)", "var(--rule)"
     font = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
     axis = {"gridColor": rule, "domainColor": soft, "tickColor": soft, "labelOverlap": "greedy", "titlePadding": 6}

@@ -1,4 +1,4 @@
-"""Panels of charts, each a kind of mark on rows: ranked dots, lines, trade-offs, distributions, heat maps, bundles."""
+"""Panels of charts: ranked dots, lines, trade-offs, distributions, scatter plots, heat maps, bars, parallel axes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,16 +20,19 @@ from shortflow.report.chart import (
 )
 
 ONE_POINT = "at == null || datum.at == join(at, ', ')"
-"""Selects the rows of the point that a chart shows."""
+"""Condition that selects the rows of the point that a chart shows."""
 _ROOM = 4.0
-"""Largest ratio between the end of an axis and the outermost value; wider intervals leave the panel."""
+"""Maximum ratio between the end of an axis and the outermost value. Wider intervals are cut at the panel's edge."""
 
 CUT = "Wide intervals end at the edge of the panel; tooltips and the CSV have them whole."
-"""Said where an interval leaves its panel."""
+"""Sentence for captions of charts in which an interval is cut."""
 
 
 def ends(rows: Sequence[Row], field: str = "value") -> list[float]:
-    """Values of a field and ends of their intervals, as far as the values stay legible beside them."""
+    """Values of a field and the ends of their intervals, which decide the length of an axis.
+
+    Ends further than a factor of `_ROOM` outside the values are moved in, so that the values stay legible.
+    """
     low, high = ("low", "high") if field == "value" else (f"{field}_low", f"{field}_high")
     values = [row[field] for row in rows]
     if not values:
@@ -40,7 +43,7 @@ def ends(rows: Sequence[Row], field: str = "value") -> list[float]:
 
 
 def are_cut(rows: Sequence[Row], field: str = "value") -> bool:
-    """True if an interval leaves its panel; each metric has a panel."""
+    """True if an interval is cut at the edge of its panel. Each metric has its own panel."""
     low, high = ("low", "high") if field == "value" else (f"{field}_low", f"{field}_high")
     for metric in {row.get("metric") for row in rows}:
         own = [row for row in rows if row.get("metric") == metric]
@@ -52,7 +55,7 @@ def are_cut(rows: Sequence[Row], field: str = "value") -> bool:
 
 
 def _said(field: str, of: str) -> list[Spec]:
-    """The words of a tooltip: a number with its interval."""
+    """Transforms that write a number and its interval as tooltip text. `of` prefixes the interval's fields."""
     number = f"(datum.{of}bound ? '≥ ' : '') + format(datum.{field}, ',.4~r')"
     interval = f"format(datum.{of}low, ',.4~r') + ' to ' + format(datum.{of}high, ',.4~r')"
     return [
@@ -77,13 +80,13 @@ def _points(encoding: Spec, size: int = 60, **more: Any) -> Spec:
 
 
 def _interval(side: str, axis: Spec, encoding: Spec, of: str = "", **look: Any) -> Spec:
-    """A rule between the ends of an interval along one side."""
+    """A rule between the ends of an interval, along the axis `side` (`x` or `y`)."""
     ends = {side: {**axis, "field": f"{of}low"}, f"{side}2": {"field": f"{of}high"}}
     return mark("rule", {**encoding, **ends}, where=[f"isValid(datum.{of}low)"], clip=True, **look)
 
 
 def ranked_marks(rows: Sequence[Row], metric: Metric, label: str, schemes: Sequence[str], *, at: str) -> Spec:
-    """Schemes by rank, the best on top, with intervals."""
+    """Panel of schemes by rank, the best on top, with intervals."""
     look = by_scheme(schemes)
     y = {"field": "scheme", "type": "nominal", "title": None, "sort": {"field": "rank", "op": "min"}}
     x = numeric("value", label, ends(rows), zero=metric.more_is_better)
@@ -98,7 +101,7 @@ def ranked_marks(rows: Sequence[Row], metric: Metric, label: str, schemes: Seque
 
 
 def with_said(panel: Spec, *more: str) -> Spec:
-    """The panel with words for its tooltips, of the value and of more fields."""
+    """The panel with texts for its tooltips: of the field `value` and of `more` fields."""
     every = [*_said("value", ""), *(each for field in more for each in _said(field, f"{field}_"))]
     return {**panel, "transform": [*panel["transform"], *every]}
 
@@ -115,7 +118,10 @@ def over(
     one_point: bool = False,
     where: Sequence[Predicate] = (),
 ) -> Spec:
-    """Lines over a number or a word, with intervals; panels beside one another have the axis of all their values."""
+    """Panel of a metric over numbers or words, with intervals. Points over numbers, or of `one_point`, are joined.
+
+    `ends_at` has the values that decide the length of the y axis, for panels that share one.
+    """
     look = by_scheme(schemes)
     y = numeric("value", label, ends_at or ends(rows))
     beside = {} if x["type"] == "quantitative" or one_point else {"xOffset": {"field": "scheme", "type": "nominal"}}
@@ -136,7 +142,10 @@ def over(
 def trade_off_marks(
     rows: Sequence[Row], x_label: str, y_label: str, schemes: Sequence[str], *, at: str, joined: bool
 ) -> Spec:
-    """Two metrics with both intervals; `joined` points of a scheme have a line in their order, with the last large."""
+    """Panel of two metrics with both intervals.
+
+    If `joined`, a line joins the points of a scheme in their order, and the last point is larger.
+    """
     look = by_scheme(schemes)
     x = numeric("gain", x_label, ends(rows, "gain"), zero=True)
     y = numeric("value", y_label, ends(rows))
@@ -156,7 +165,10 @@ def trade_off_marks(
 
 
 def distribution_marks(rows: Sequence[Row], label: str, schemes: Sequence[str], *, tail: bool) -> Spec:
-    """The share done by then, or the share that takes longer, on a logarithmic axis to 1e-4."""
+    """Panel of the share of flows done by a time or, for the `tail`, of the share that takes longer.
+
+    The axis of the tail is logarithmic, from 1e-4 to 1.
+    """
     look = by_scheme(schemes)
     x = numeric("time", label, (row.get("time") for row in rows), log=True)
     if tail:
@@ -183,7 +195,7 @@ def distribution_marks(rows: Sequence[Row], label: str, schemes: Sequence[str], 
 
 
 def over_time(rows: Sequence[Row], label: str, schemes: Sequence[str], title: str) -> Spec:
-    """A length over time."""
+    """Panel of a queue length over time, in ms."""
     times = [row["ms"] for row in rows if "ms" in row]
     x = numeric("ms", "time (ms)", log=False, domain=(min(times), max(times)), tickCount=8)
     y = numeric("length", label, [0, *(row.get("length") for row in rows if "ms" in row)], log=False, zero=True)
@@ -194,13 +206,13 @@ def over_time(rows: Sequence[Row], label: str, schemes: Sequence[str], title: st
     ]
     look = by_scheme(schemes)
     line = mark("line", {"x": x, "y": y, **line_encodings(look)}, strokeWidth=1.2)
-    # A line has one tooltip, that of its first point.
+    # Vega shows one tooltip for a whole line, that of its first point. Invisible points have one each.
     points = mark("point", {"x": x, "y": y, "stroke": look["stroke"], "tooltip": tip}, size=40, opacity=0)
     return view(title, f"{label} over time", [line, points], where=[ONE_POINT, "isValid(datum.ms)"])
 
 
 def share_marks(rows: Sequence[Row], label: str, schemes: Sequence[str], title: str) -> Spec:
-    """The share of samples at or below a length."""
+    """Panel of the share of samples at or below a queue length."""
     x = numeric("length", label, [0, *(row.get("length") for row in rows if "share" in row)], log=False, zero=True)
     y = numeric("share", "share of samples at or below", log=False, domain=(0, 1), format="~%")
     line = {"x": x, "y": y, **line_encodings(by_scheme(schemes))}
@@ -218,7 +230,7 @@ def scatter(
     joined: str = "",
     where: Predicate = "",
 ) -> Spec:
-    """A mark for each row, with a label of its own; those of one name are joined in the order of x."""
+    """Panel with a labelled mark for each row. A line joins the marks of the scheme `joined`, in the order of x."""
     look = by_scheme(schemes)
     tip = tips(scheme="", label=label, x_said=x["title"], y_said=y["title"])
     points = mark("point", {"x": x, "y": y, **markers(look), "tooltip": tip}, size=50, strokeWidth=1.5, opacity=1)
@@ -235,7 +247,7 @@ def scatter(
 
 
 def heat(rows: Sequence[Row], x: Spec, y: Spec, label: str, *, log: bool, colours: str) -> Spec:
-    """A cell for each pair of words, with its number in it; higher numbers are darker."""
+    """Heat map with a cell for each pair of words, which shows its number. Higher numbers are darker."""
     every = [row["value"] for row in rows if row["value"] is not None]
     ends = [min(every, default=0.0), max(every, default=1.0)]
     log = log and ends[0] > 0
@@ -258,7 +270,7 @@ def heat(rows: Sequence[Row], x: Spec, y: Spec, label: str, *, log: bool, colour
 
 
 def bars(rows: Sequence[Row], label: str, order: Sequence[str], *, title: str) -> Spec:
-    """A bar for each word."""
+    """Panel with a bar for each word, whose length is a share."""
     y = words("key", None, order)
     x = numeric("share", label, [0, *(row["share"] for row in rows)], log=False, zero=True, format="~%")
     tip = [*tips(key="key"), {"field": "share", "type": "quantitative", "title": label, "format": ".1%"}]
@@ -268,7 +280,10 @@ def bars(rows: Sequence[Row], label: str, order: Sequence[str], *, title: str) -
 
 
 def parallel(axes: Sequence[tuple[str, str, str]], groups: Sequence[str]) -> Spec:
-    """A line through parallel axes for each `line` of the rows; axes have a name, and words for both ends."""
+    """Panel of parallel axes, with a line for each value of the field `line` of the rows.
+
+    Each axis has a name, and texts for its lower and upper end.
+    """
     look = by_scheme(groups)
     names = [name for name, *_ in axes]
     x = {

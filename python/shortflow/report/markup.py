@@ -16,7 +16,10 @@ from shortflow.store.files import Kind, write_text
 def write_blocks(
     path: Path, *, title: str, heading: str, head: Iterable[Block], parts: Sequence[PagePart], footer: str
 ) -> None:
-    """Writes blocks as a page or, under a name that ends in .md, as Markdown. Its pictures need vl-convert."""
+    """Writes blocks as an HTML page or, if the file's name ends in .md, as Markdown.
+
+    Pictures of Markdown need vl-convert, and are left out without it. Raises `ConfigError` if the path is another file.
+    """
     if path.suffix != ".md":
         content = page("report/page.html", title=title, heading=heading, head=[*head], parts=parts, footer=footer)
         write_text(path, content, Kind.PAGE)
@@ -35,5 +38,5 @@ def write_blocks(
 
 
 def now() -> str:
-    """Time for the foot of a page."""
+    """Current time in UTC, for the footer of a page."""
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -1,4 +1,4 @@
-"""The network of a study by link use: a drawing for each scheme, and a table of the busiest links."""
+"""Network of a study by link use: a drawing for each scheme, and a table of the busiest links."""
 
 import re
 from collections import defaultdict
@@ -12,11 +12,12 @@ from shortflow.report.chart import Chart, Row, Spec, has_value, mark, tips, view
 from shortflow.results import Results
 
 _HOSTS = 48
-"""Most hosts that are drawn one by one. Of more, a rack has one place, with its busiest link each way."""
+"""Maximum number of hosts that are drawn one by one. If there are more, each rack is one node, with its busiest link
+in each direction."""
 _SCHEMES = 6
 _LINKS = 5
 _BESIDE = 0.12
-"""Distance of both directions of a link from its middle, in places of a host."""
+"""Distance of a link's two directions from the middle line between them, in widths of a host."""
 _COUNTS = ("drops", "marks", "pauses")
 _FILLED = {"filled": True, "opacity": 1}
 
@@ -26,9 +27,9 @@ Payload = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 def network_blocks(study: Results, carried: Payload) -> Iterator[Block]:
-    """The drawing and the table, for the point that charts show first; nothing without tables of ports.
+    """Drawing and table for the point that charts show first. No blocks without tables of ports.
 
-    `carried` has the payload of one run of each scheme by port and class.
+    `carried` has the payload in bytes of one run of each scheme, by port and class.
     """
     point = study.shown_first.with_tables
     used = {scheme: _links(point, scheme) for scheme in point.schemes[:_SCHEMES]}
@@ -50,7 +51,7 @@ def network_blocks(study: Results, carried: Payload) -> Iterator[Block]:
 
 
 def _links(point: Results, scheme: str) -> dict[str, dict[str, Any]]:
-    """Means over the seeds by port."""
+    """Means over the seeds of each port's use and counts, in natural order of names."""
     tables = [run.ports for run in point.results if run.scheme == scheme and not run.ports.is_empty()]
     if not tables:
         return {}
@@ -60,7 +61,7 @@ def _links(point: Results, scheme: str) -> dict[str, dict[str, Any]]:
 
 
 def _natural(name: str) -> list[Any]:
-    """Digits as numbers, so that h2 comes before h10."""
+    """Sort key that compares digits as numbers, so that h2 comes before h10."""
     return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
@@ -69,7 +70,7 @@ def _busiest(links: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _said(scheme: str, links: Mapping[str, Mapping[str, Any]], hosts: set[str], seeds: int) -> str:
-    """The most used link by the mean over the seeds, and whether it leads to a host."""
+    """Sentence that names the most used link by the mean over the seeds, and says whether the link leads to a host."""
     port = _busiest(links)[0]
     where = "which leads to a host" if port.split("->")[1] in hosts else "which does not lead to a host"
     lost = f", with {links[port]['drops']:,.0f} drops" if links[port]["drops"] else ""
@@ -79,7 +80,11 @@ def _said(scheme: str, links: Mapping[str, Mapping[str, Any]], hosts: set[str], 
 
 
 def _places(neighbours: Mapping[str, set[str]], hosts: set[str]) -> dict[str, tuple[float, int]]:
-    """Hosts below, switches above by their distance from hosts; each tier from left to right below its neighbours."""
+    """Position of each node: x in widths of a host, and y as its tier.
+
+    The tier is the distance from the hosts, which are at the bottom. Nodes of a tier stand above the middle of their
+    neighbours below, or at equal distances if several have the same middle.
+    """
     tier = dict.fromkeys(hosts, 0)
     edge = set(hosts)
     while edge:
@@ -141,7 +146,7 @@ def _chart(used: Mapping[str, Mapping[str, Mapping[str, Any]]], places: Places, 
 
 
 def _panel(scheme: str, ends: tuple[float, float], tiers: int) -> Spec:
-    """The network under one scheme."""
+    """Panel of the network under one scheme."""
 
     def axis(field: str, domain: Sequence[float]) -> Spec:
         scale = {"domain": list(domain), "nice": False, "zero": False}
@@ -187,7 +192,7 @@ def _bytes(value: float) -> str:
 
 
 def _table(used: Mapping[str, Mapping[str, Mapping[str, Any]]], carried: Payload) -> Section:
-    """The busiest links of each scheme, with their payload by class."""
+    """Table of the busiest links of each scheme, with their payload by class."""
     rows = [(scheme, port, links[port]) for scheme, links in used.items() for port in _busiest(links)[:_LINKS]]
     counts = [name for name in _COUNTS if any(of[name] for _, _, of in rows)]
     payload = [carried.get(scheme, {}).get(port, {}) for scheme, port, _ in rows]

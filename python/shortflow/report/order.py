@@ -1,8 +1,8 @@
 """Order of schemes by one metric at one point: a winner, a tie, or an open order.
 
 The winner comes from multiple comparisons with the best (`shortflow.judge.best`) on the intervals of the paired
-differences. Points and metrics are not corrected.
-Fewer than `DECISIVE` seeds name no winner, unless every seed gives the same run.
+differences. There is no correction for testing several points or metrics. With fewer than `DECISIVE` seeds, no winner
+is named, unless every seed gives the same run.
 """
 
 import bisect
@@ -25,27 +25,30 @@ _PLACES = {Verdict.AGREES: "tie", Verdict.UNDECIDED: "open", Verdict.DIFFERS: "w
 
 @dataclass(frozen=True)
 class Standing:
-    """One scheme by one metric at one point."""
+    """Standing of one scheme by one metric at one point."""
 
     scheme: str
     mean: Estimate
     factor: Estimate | None
-    """Relative difference from the baseline; None without a sign."""
+    """Relative difference from the baseline; None if the sign of the difference is open."""
     verdict: Verdict
-    """Verdict on "as good as the best"."""
+    """Verdict on the statement "as good as the best"."""
     more_seeds: int | None = None
-    """Estimated further seeds to settle an open order; None from few seeds, above 10,000, and on few events."""
+    """Estimated number of further seeds that settle an open order.
+
+    None with fewer than `ESTIMABLE` seeds, above `FAR` seeds, or if the interval allows for rare events.
+    """
 
 
 @dataclass(frozen=True)
 class AnswerLine:
-    """Schemes by one metric at one point, best first."""
+    """Standings of all schemes by one metric at one point, best first."""
 
     metric: Metric
     at: str
     standings: Sequence[Standing]
     cut_s: float | None = None
-    """Time in seconds up to which every flow counts; None if all of it counts."""
+    """Time in seconds up to which every flow counts; None if flows count with their whole time."""
 
     @property
     def best(self) -> Best:
@@ -54,7 +57,7 @@ class AnswerLine:
 
     @property
     def leaders(self) -> list[str]:
-        """Schemes that may be the best."""
+        """Schemes of which each may be the best."""
         return self.best.leaders
 
     def factor(self, scheme: str) -> Estimate | None:
@@ -63,7 +66,7 @@ class AnswerLine:
 
     @property
     def outcome(self) -> str:
-        """Outcome of the line; `alone` without another scheme."""
+        """Outcome of the line: `winner`, `tie`, `open`, or `alone` for a single scheme."""
         return self.best.word(sole="winner", several="tie", undecided="open", untested="alone")
 
     def place(self, standing: Standing) -> str:
@@ -72,13 +75,16 @@ class AnswerLine:
 
     @property
     def more_seeds(self) -> int | None:
-        """Estimated further seeds to settle an open order; None if nothing is open, or if too many."""
+        """Estimated number of further seeds that settle the open order.
+
+        None if no order is open, or if the number is unknown for a scheme.
+        """
         wanted = [each.more_seeds for each in self.standings if each.verdict is Verdict.UNDECIDED]
         return max((each for each in wanted if each), default=0) if wanted and None not in wanted else None
 
 
 def on_common_seeds(point: Results) -> Results:
-    """Runs with seeds that all schemes have."""
+    """The point with only the seeds that all its schemes have."""
     seeds = [{run.seed for run in point.runs if run.scheme == scheme} for scheme in point.schemes]
     common = set.intersection(*seeds) if seeds else set()
     kept = [run for run in point.done if run.seed in common]
@@ -86,7 +92,11 @@ def on_common_seeds(point: Results) -> Results:
 
 
 def line_of(point: Results, metric: Metric, baseline: str, ties: tuple[float, float], at: str) -> AnswerLine | None:
-    """Order by a metric at a point with equal seeds; None if no scheme has the metric."""
+    """Order by a metric at a point whose schemes have equal seeds; None if no scheme has the metric.
+
+    If the means of several schemes are lower bounds, flows count up to a common time, if one can be found: the means
+    are then exact.
+    """
     found = _means(point, metric)
     if not found:
         return None
@@ -110,7 +120,7 @@ def line_of(point: Results, metric: Metric, baseline: str, ties: tuple[float, fl
 
 
 def is_exact(point: Results) -> bool:
-    """True if several seeds gave the same run under every scheme."""
+    """True if, under every scheme, several seeds gave the same run."""
     return all(map(point.is_exact, point.schemes))
 
 
@@ -120,7 +130,7 @@ def _means(point: Results, metric: Metric) -> dict[str, Estimate]:
 
 
 def _times(point: Results, metric: Metric) -> list[Times]:
-    """Completion times behind a mean, by run; empty for other metrics, and without tables of flows."""
+    """Completion times of each run whose mean is the metric. Empty for other metrics, and without tables of flows."""
     if metric.statistic not in (MEAN_FCT, SIZE_MEAN_FCT) or not all(run.tables for run in point.runs):
         return []
     data = [RunData({"flows": run.table("flows")}, run.meta, run.bins) for run in point.runs]
@@ -130,9 +140,9 @@ def _times(point: Results, metric: Metric) -> list[Times]:
 
 
 def _common_time(times: Sequence[Times]) -> float | None:
-    """Least age of an unfinished flow in seconds: means up to this time are exact.
+    """Smallest age of an unfinished flow in seconds. Means of times that are cut at this age are exact.
 
-    None if more than 1 % of finished flows took longer, as such means would leave out the slow flows.
+    None if more than 1 % of finished flows took longer, because means would then hide the slow flows.
     """
     flows = [each for of in times for each in zip(of.values, of.censored, strict=True)]
     done = [time for time, late in flows if not late]
@@ -141,7 +151,7 @@ def _common_time(times: Sequence[Times]) -> float | None:
 
 
 def _up_to(cut_s: float, point: Results, metric: Metric, times: Sequence[Times]) -> Results:
-    """Runs whose mean FCT counts every flow up to one time."""
+    """The point with mean FCTs that count every flow up to `cut_s` seconds."""
     _, (*_, longest, _, longest_s) = place(metric) or (None, ("", "", ""))
     runs = []
     for run, of in zip(point.runs, times, strict=True):
@@ -158,7 +168,7 @@ def _up_to(cut_s: float, point: Results, metric: Metric, times: Sequence[Times])
 def _beside(
     point: Results, metric: Metric, best: str, other: str, among: int, ties: tuple[float, float]
 ) -> tuple[Verdict, int | None]:
-    """Verdict on "as good as the best", and further seeds to settle an open order."""
+    """Verdict on "`other` is as good as the best", and the number of further seeds that settle an open order."""
     more_is_better = metric.more_is_better
     found = None if point.are_same(best, other) else point.relation(best, other, metric.name, among)
     if found is None:  # the runs are the same, or the other mean is zero
@@ -174,14 +184,15 @@ def _beside(
 
 
 def margin(ties: tuple[float, float]) -> float:
-    """Half the width of a factor's interval that settles any order: a winner or a tie."""
+    """Half-width of a factor's interval that settles any order as a winner or a tie."""
     return min(ties[0], ties[1] - ties[0])
 
 
 def _more_seeds(found: Estimate, half: float, among: int, margin: float) -> int | None:
-    """Estimated further seeds until half the interval of a factor's logarithm is as narrow as the margin.
+    """Estimated number of further seeds until the half-width of a factor's logarithm is as narrow as the margin.
 
-    The estimate uses the scatter alone. One that also uses the ratio is off by more than a factor of 3 in most draws.
+    `half` is the half-width so far. The estimate uses the scatter alone. An estimate that also uses the ratio is off by
+    more than a factor of 3 in most draws.
     """
     if found.n < ESTIMABLE or found.few_events or margin <= 0:
         return None

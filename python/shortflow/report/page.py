@@ -1,4 +1,4 @@
-"""The report's page: plots, tables and provenance in one HTML file that opens offline. Or its numbers alone."""
+"""Page of the report: charts, tables and provenance in one HTML file that opens offline, or its numbers as data."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,18 +28,18 @@ _MOST_FAILURES = 3
 
 @dataclass(frozen=True)
 class Contents:
-    """Contents of a page, with the failed runs and damaged results that are in no number of it."""
+    """Contents of a page. No number on the page includes failed runs and damaged results; they are only named."""
 
     studies: Sequence[Results]
     failures: Sequence[Result] = ()
     damages: Sequence[str] = ()
     criteria: Criteria = USUAL
     more: Mapping[str, Sequence[Block]] = field(default_factory=dict)
-    """Further blocks of a study, by scenario."""
+    """Further blocks of a study, by the name of its scenario."""
 
 
 def write_contents(path: Path, of: Contents) -> None:
-    """Writes the whole page, or Markdown."""
+    """Writes the page as HTML or, if the file's name ends in .md, as Markdown."""
     shown = [PagePart(study.title, list(_study_blocks(study, of))) for study in of.studies]
     versions = ", ".join(sorted({each.provenance["version"] for each in _results(of.studies)}))
     markup.write_blocks(
@@ -69,7 +69,7 @@ def _head(of: Contents) -> Iterator[Words]:
 
 
 def _bins(criteria: Criteria) -> str:
-    """Size bins, and the sizes of short and long flows."""
+    """Sentences on the size bins, and on the sizes of short and long flows."""
     every = ", ".join(each.label for each in criteria.bins.every)
     short, long = sizes_in_words(criteria.bins.short), sizes_in_words(criteria.bins.long)
     return f"Size bins are {every}. Short flows are those {short}, long flows those {long}."
@@ -81,7 +81,7 @@ def _failure(run: Result) -> str:
 
 
 def page_table(of: Contents) -> dict[str, Any]:
-    """Numbers of the page as plain data: plots and points of each study."""
+    """Numbers of the page as plain data: answer, charts and points of each study, failed runs and damage."""
     found = {
         "studies": [
             {
@@ -137,14 +137,14 @@ def _lead(studies: Sequence[Results]) -> str:
 
 
 def _provenance(results: Sequence[Result]) -> str:
-    """Number of runs in the table of provenance, and of ideal runs not counted in the head."""
+    """Text with the number of runs in the table of provenance, and of runs under ideal schedulers among them."""
     ideal = sum(is_ideal(each.scheme) for each in results)
     which = f", {ideal:,} of them of ideal schedulers" if 0 < ideal < len(results) else ""
     return f"all {len(results):,} runs{which}" if len(results) > 1 else "the run"
 
 
 def _study_blocks(study: Results, of: Contents) -> Iterator[Block]:
-    """The answer, the charts, all numbers in one table, then traffic, choices and provenance."""
+    """Blocks of a study: answer, charts, all numbers in one table, traffic, choices and provenance."""
     ranking, x_name = answer(study, of.criteria), study.x_name or ""
     yield Words("\n".join(ranking.over_points), "answer")
     each_point = f"At each {x_name if len(study.dimensions) == 1 else 'point'}"
@@ -176,7 +176,7 @@ def _study_blocks(study: Results, of: Contents) -> Iterator[Block]:
 
 
 def _left_out(study: Results) -> str:
-    """The reason why there are no charts of flows or of queues over time."""
+    """Reason why charts of distributions or of queues are left out; empty if none is."""
     tabled = study.with_tables.results
     if not tabled:
         return "No charts of distributions and queues: these runs have no tables. `sweep --tables` stores them."

@@ -1,4 +1,4 @@
-"""The charts of results, those of the report one at a time; a scheme looks the same in all."""
+"""Charts of results: single charts of the report. A scheme looks the same in all charts."""
 
 from shortflow.bursts import with_burst
 from shortflow.errors import ConfigError, front_door, unknown_name
@@ -10,63 +10,64 @@ from shortflow.results import Results
 
 
 class Plots:
-    """Charts of runs, which show themselves in notebooks without a network.
+    """Charts of results. Notebooks show them offline.
 
-    `spec` of a chart is its Vega-Lite specification; `save` writes SVG, PNG, PDF or JSON. A `ConfigError` says what the
-    runs lack: flows of a class, samples, or tables that were not kept.
+    A chart's `spec` is its Vega-Lite specification; its `save` writes SVG, PNG, PDF or JSON. If the runs lack data for
+    a chart, such as flows of a class, samples, or tables, a `ConfigError` names the missing data.
     """
 
     def __init__(self, results: Results) -> None:
-        """The runs of the charts."""
+        """`results` has the runs of the charts."""
         self._results = results
 
     def _study(self, tables: bool) -> Results:
-        """The runs of the only scenario at the points of what varies; those that have tables, if these are needed."""
+        """Runs of the only scenario by point; with `tables`, only runs with tables."""
         return views.one_scenario(self._results, tables=tables)
 
     @front_door
     def ranked(self) -> Chart:
-        """The schemes by rank, by each headline metric, with 95 % intervals over the seeds."""
+        """Chart of the schemes by rank, for each headline metric, with 95 % intervals over the seeds."""
         return figures.ranked(self._study(False))
 
     @front_door
     def trade_off(self) -> Chart:
-        """The p99 slowdown of short flows against the goodput of long ones, with both intervals."""
+        """Chart of the p99 slowdown of short flows against the goodput of long flows, with 95 % intervals of both."""
         return figures.trade_off(self._study(False))
 
     @front_door
     def by_size(self) -> Chart:
-        """The 99th percentile of the slowdown (completion time over the time in an empty network) by flow size."""
+        """Chart of the p99 slowdown by flow size. Slowdown is the completion time over that in an empty network."""
         return figures.by_size(self._study(False))
 
     @front_door
     def headlines(self) -> Chart:
-        """The headline metrics over what varies, with 95 % intervals."""
+        """Chart of the headline metrics over the settings that vary, with 95 % intervals."""
         return figures.over_points(self._study(False))
 
     @front_door
     def fct_cdf(self, flow_class: str | None = None) -> Chart:
-        """The distribution of completion times with its tail, all seeds of a scheme in one curve.
+        """Chart of the distribution of completion times and of its tail. A curve pools all seeds of a scheme.
 
-        Of flows up to 100 KB, or of a class. A curve ends at the share of flows that finished.
+        The flows are those up to the largest short size (by default 100 KB), or those of `flow_class`. A curve ends at
+        the share of flows that finished.
         """
         return figures.completion_times(self._study(True), flow_class)
 
     @front_door
     def queue(self) -> Chart:
-        """The queue of the busiest measured port over time, of one seed, and its distribution over all seeds.
+        """Chart of the queue at the busiest measured port: over time for one seed, and its distribution over all seeds.
 
-        Runs take samples where `measure.sample_every` says how often.
+        The runs must have samples, which `measure.sample_every` turns on.
         """
         return figures.queue(self._study(True))
 
     @front_door
     def timeline(self, scheme: str | None = None) -> Chart:
-        """The time-line of the largest burst: who sent, who queued, who was marked, and who waited for a timer.
+        """Chart of the largest burst over time: which flows sent, queued, were marked, and waited for a timer.
 
-        A burst is 8 or more flows to one host that begin together; that of the first seed is shown, under a scheme or
-        under the first one. What a store keeps has its packets (`compare(…, out=DIR)`); a run that is in memory is done
-        once more until the burst is over.
+        A burst is 8 or more flows to one host that begin together. The burst is that of the first seed, under `scheme`
+        or the first scheme that has one. Runs in a store (`compare(…, out=DIR)`) have the burst's packets. A run in
+        memory is repeated until the burst is over.
         """
         study = self._study(True)
         results = study.results
@@ -84,15 +85,18 @@ class Plots:
 
     @front_door
     def metric(self, name: str | None = None) -> Chart:
-        """A metric over the settings that vary between the runs: lines with 95 % intervals, a panel for each setting.
+        """Chart of a metric over the settings that vary, with 95 % intervals and a panel for each setting.
 
-        Unless named it is the first headline metric. A `ConfigError` where nothing varies.
+        The default metric is the first headline metric. Raises `ConfigError` if nothing varies.
         """
         study = self._study(False)
         return figures.over_points(study, [study.require(name)] if name else headlines(study)[:1])
 
     def sketch(self) -> str:
-        """One chart as HTML, for where there is room for one: over what varies, else the distribution; else nothing."""
+        """One chart as HTML: the first headline metric over the settings that vary or, if none vary, the distribution.
+
+        Empty if the runs have data for neither.
+        """
         for make in (self.metric, self.fct_cdf):
             try:
                 return make()._repr_html_()

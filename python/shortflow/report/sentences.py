@@ -1,4 +1,4 @@
-"""Sentences of an answer: who is best by a metric, with the value, its interval, and the factor of the baseline."""
+"""Sentences of an answer: the best scheme by a metric, its value and interval, and its factor of the baseline."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,11 +11,11 @@ from shortflow.report.order import AnswerLine
 from shortflow.report.wording import extreme, in_words, is_plural, listed, number, phrase, times, times_between
 
 _FEW = 3
-"""Most schemes to name where all of them may be the best."""
+"""Maximum number of schemes that are named if each scheme may be the best."""
 
 
 def at_one_point(line: AnswerLine, unit: DisplayUnit, baseline: str, margin: float) -> str:
-    """Sentences on the only point: the best scheme, its value, and its factor of the baseline."""
+    """Sentences on a single point: the best scheme, its value, and its factor of the baseline."""
     best = line.standings[0]
     value = in_words(best.mean, unit)
     if line.outcome == "alone":
@@ -29,9 +29,10 @@ def at_one_point(line: AnswerLine, unit: DisplayUnit, baseline: str, margin: flo
 
 
 def on_points(groups: Sequence[tuple[Sequence[AnswerLine], str, str]], unit: DisplayUnit, margin: float) -> str:
-    """Sentences on groups of lines of one metric with equal outcomes; each with its place and its factors.
+    """Sentences on a metric at several points.
 
-    The first has the name of the metric.
+    Each group has the lines of one outcome, the text that names their points, and the text with their factors. The
+    first sentence names the metric.
     """
     (lines, place, factors), *others = groups
     line = lines[0]
@@ -47,14 +48,14 @@ def on_points(groups: Sequence[tuple[Sequence[AnswerLine], str, str]], unit: Dis
 
 
 def outcome_clause(line: AnswerLine) -> str:
-    """Outcome of a line whose metric is named before, as a clause."""
+    """Outcome of a line as a clause, which does not name the metric."""
     names = line.leaders
     texts = {"winner": f"{names[0]} is best", "tie": f"{listed(names)} tie", "alone": f"only {names[0]} has runs"}
     return texts.get(line.outcome) or f"the order of {_contenders(line)} is open"
 
 
 def _contenders(line: AnswerLine) -> str:
-    """Schemes that may be the best."""
+    """Text that names the schemes of which each may be the best."""
     every, names = len(line.standings), line.leaders
     if not every == len(names) > _FEW:
         return listed(names)
@@ -62,7 +63,7 @@ def _contenders(line: AnswerLine) -> str:
 
 
 def _shared(line: AnswerLine) -> str:
-    """Beginning of a sentence on several schemes that may be the best."""
+    """Beginning of a sentence on several schemes of which each may be the best."""
     if line.outcome == "tie":
         return f"{listed(line.leaders)} tie for the {extreme(line.metric)}"
     return f"The {extreme(line.metric)} {_are(line.metric)} open between {_contenders(line)}"
@@ -73,7 +74,7 @@ def _are(metric: Metric) -> str:
 
 
 def _factor(line: AnswerLine, baseline: str) -> str:
-    """The best scheme's factor of the baseline; of a leading baseline, the factor of the next scheme."""
+    """Text with the best scheme's factor of the baseline. If the baseline leads, the factor is the next scheme's."""
     (best, *others), whose = line.standings, f"{baseline}'s"
     if best.scheme == baseline:
         following = next((each for each in others if each.factor), None)
@@ -83,7 +84,10 @@ def _factor(line: AnswerLine, baseline: str) -> str:
 
 
 def advice(lines: Sequence[AnswerLine], margin: float) -> str:
-    """Number of seeds that settle an open order; `margin` is the half-width of a factor that settles any."""
+    """Sentence with the number of seeds that settle an open order; empty if no number is known.
+
+    `margin` is the half-width of a factor's interval that settles any order.
+    """
     seeds = min(line.standings[0].mean.n for line in lines)
     if lines[0].outcome != "open" or seeds < ESTIMABLE:
         return ""
@@ -96,7 +100,7 @@ def advice(lines: Sequence[AnswerLine], margin: float) -> str:
 
 
 def where(dimensions: Sequence[Dimension], places: Sequence[Sequence[str]], every: Sequence[Sequence[str]]) -> str:
-    """Text on some points among all: `load 0.2 to 0.6 with switch.mark_above 20pkt`."""
+    """Text that names `places` among `every` point, such as `load 0.2 to 0.6 with switch.mark_above 20pkt`."""
     first, *rest = dimensions
     every_other = {tuple(place[1:]) for place in every}
     groups: dict[frozenset[tuple[str, ...]], list[str]] = {}
@@ -115,7 +119,7 @@ def where(dimensions: Sequence[Dimension], places: Sequence[Sequence[str]], ever
 
 
 def _spans(values: Sequence[str], dimension: Dimension) -> str:
-    """Values of a setting, with neighbouring numbers as a range."""
+    """Text that lists values of a setting, with neighbouring numbers as a range."""
     if not dimension.numbers:
         return listed(values)
     spans: list[list[str]] = []
@@ -129,14 +133,17 @@ def _spans(values: Sequence[str], dimension: Dimension) -> str:
 
 
 def _values(lines: Sequence[AnswerLine], unit: DisplayUnit) -> str:
-    """Smallest and largest mean of the only scheme."""
+    """Text with the smallest and the largest mean of a single scheme."""
     means = sorted((line.standings[0].mean for line in lines), key=lambda each: each.value)
     ends = [f"{'at least ' if each.lower_bound else ''}{number(each.value / unit.divisor)}" for each in means]
     return f"{' to '.join(dict.fromkeys((ends[0], ends[-1])))}{unit.suffix}"
 
 
 def range_of(factors: Sequence[Estimate | None], whose: str) -> str:
-    """Smallest and largest of some factors, in the order of the points if they fall; bounds have their sign."""
+    """Text with the smallest and the largest factor, the largest first if the factors fall along the points.
+
+    If a factor is a bound, the end of the range on its open side is one, too.
+    """
     known = [replace(each, ci95=None) for each in factors if each]
     if not known:
         return ""
@@ -150,7 +157,7 @@ def range_of(factors: Sequence[Estimate | None], whose: str) -> str:
 
 
 def _cut(lines: Sequence[AnswerLine]) -> str:
-    """Times up to which flows count, as some did not finish under several schemes."""
+    """Sentence with the times up to which flows count because some did not finish; empty if all times count."""
     times = [line.cut_s for line in lines if line.cut_s is not None]
     if not times:
         return ""

@@ -1,4 +1,4 @@
-"""Groups runs by scenario and by point of the varying settings."""
+"""Studies: runs grouped by scenario and by point of the settings that vary."""
 
 import functools
 import re
@@ -14,18 +14,18 @@ from shortflow.results import Results
 from shortflow.transport import OWN
 
 _Place = tuple[tuple[str, str], ...]
-"""Keys with their values."""
+"""Values of keys: a point, or a part of it."""
 
 
 def with_measured(study: Results, measured: MeasuredFlows) -> Results:
-    """Results with measured flows at each point."""
+    """The study with measured flows at each point."""
     return replace(study, measured=measured.in_network(run.table("flows") for run in study.with_tables.results))
 
 
 def studies(results: Iterable[Result], superseded: Sequence[Result] = ()) -> list[Results]:
-    """Results by scenario, in the order of the runs; points ascend.
+    """Studies by scenario, in the order in which their first runs finished. Points ascend.
 
-    `results` are current runs (`store.runs.select_runs`); `superseded` ones are only named.
+    `results` are current runs (`store.runs.select_runs`). Runs in `superseded` are only named.
     """
     by_name: dict[str, list[Result]] = {}
     for result in sorted(results, key=lambda each: each.provenance["finished_at"]):
@@ -38,21 +38,21 @@ def studies(results: Iterable[Result], superseded: Sequence[Result] = ()) -> lis
 
 @functools.cache
 def registry_place(scheme: str) -> tuple[int, str]:
-    """Sorts schemes in the order of `shortflow list schemes`, ideal schedulers and unknown ones last."""
+    """Sort key for schemes: the order of `shortflow list schemes`, then ideal schedulers, then unknown schemes."""
     names = [entry["name"] for kind in ("schemes", "ideal") for entry in _core.registry()[kind]]
     base = re.split("[+@]", scheme)[0]
     return (names.index(base) if base in names else len(names)), scheme.removeprefix(base)
 
 
 def default_baseline(schemes: Iterable[str]) -> str:
-    """The scheme that differences and factors refer to: the first in the order of `shortflow list schemes`."""
+    """Default baseline of differences and factors: the first scheme in the order of `shortflow list schemes`."""
     return min(schemes, key=registry_place, default="")
 
 
 def _study(name: str, results: Sequence[Result], superseded: Sequence[Result]) -> Results:
-    """Runs at every point of the grid of settings that vary.
+    """Study of one scenario: runs at every point of the settings that vary.
 
-    A scheme without a key, or with a value of its own in its name, has the same runs at all values of the key.
+    A scheme that does not have a key, or that fixes its value in its name, has the same runs at all values of the key.
     """
     keys, places = _places(results)
     kinds = {tuple(key for key, _ in place) for place in places}
@@ -72,7 +72,10 @@ def _study(name: str, results: Sequence[Result], superseded: Sequence[Result]) -
 
 
 def _places(results: Sequence[Result]) -> tuple[list[str], dict[_Place, list[Result]]]:
-    """Settings that vary in the scenario or within a scheme, and the runs by those that their scheme leaves open."""
+    """Keys that vary in the scenario or within a scheme, and the runs by their values of these keys.
+
+    A run's place has only the keys that its scheme does not fix.
+    """
     of_scenario = store.frames.varying(result.provenance["scenario_settings"] for result in results)
     own: dict[str, set[str]] = {}
     for result in results:
@@ -91,7 +94,7 @@ def _places(results: Sequence[Result]) -> tuple[list[str], dict[_Place, list[Res
 
 
 def _parts(place: _Place, kinds: Iterable[tuple[str, ...]]) -> Iterator[_Place]:
-    """Values of the place for each combination of keys that it has."""
+    """Parts of a place: its values for each tuple of keys in `kinds` that the place has."""
     values = dict(place)
     for kind in kinds:
         if values.keys() >= set(kind):
@@ -99,7 +102,7 @@ def _parts(place: _Place, kinds: Iterable[tuple[str, ...]]) -> Iterator[_Place]:
 
 
 def _ascending(places: Sequence[_Place]) -> list[_Place]:
-    """Points in ascending order, numbers before words."""
+    """Places in ascending order of their values; values that are not all numbers are in order of their texts."""
     keys = dict.fromkeys(key for place in places for key, _ in place)
     rows = [tuple(dict(place).get(key, store.frames.UNSET) for key in keys) for place in places]
     axes = [common_axis(values) for values in zip(*rows, strict=True)]
@@ -108,9 +111,9 @@ def _ascending(places: Sequence[_Place]) -> list[_Place]:
 
 
 def by_value(study: Results, scheme: str) -> Results | None:
-    """Runs of a scheme as if each value of settings that keep the flows were a scheme; None if no value matters.
+    """Runs of a scheme as a study in which each value of settings that leave the flows unchanged is a scheme.
 
-    Settings that change none of its runs are left out. Values ascend.
+    Settings that change none of the scheme's runs are left out. Values ascend. None if no setting changes the runs.
     """
     kept = [each for each in study.dimensions if keeps_flows([each.key, *each.in_step])]
     runs = [run for run in study.runs if run.scheme == scheme]
@@ -130,13 +133,13 @@ def by_value(study: Results, scheme: str) -> Results | None:
 
 
 def without_effect(study: Results) -> list[Dimension]:
-    """Settings with several values that change no run and no metric of any scheme."""
+    """Settings that vary but change no run and no metric of any scheme."""
     runs = {scheme: [run for run in study.runs if run.scheme == scheme] for scheme in study.schemes}
     return [each for each in study.dimensions if not any(_matters(each, found) for found in runs.values())]
 
 
 def _matters(dimension: Dimension, runs: Iterable[Result]) -> bool:
-    """True if a setting changes runs that are otherwise alike, or their metrics."""
+    """True if a setting changes the digest or a metric of runs that differ in this setting alone."""
     alike: dict[tuple[_Place, int], set[tuple[str, str]]] = {}
     for run in runs:
         alike.setdefault((_rest(run, [dimension]), run.seed), set()).add((run.digest, str(run.metrics)))
@@ -144,6 +147,6 @@ def _matters(dimension: Dimension, runs: Iterable[Result]) -> bool:
 
 
 def _rest(run: Result, kept: Sequence[Dimension]) -> _Place:
-    """Values of a run's other settings."""
+    """Values of a run's settings, without those `kept`."""
     keys = {key for each in kept for key in (each.key, *each.in_step)}
     return tuple((key, value) for key, value in run.at.items() if key not in keys)

@@ -1,4 +1,4 @@
-"""Tables of results, with units in headers and 95 % intervals as ± or [low, high]."""
+"""Tables of results. Headers have units, and 95 % intervals are written as ± or [low, high]."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,21 +52,21 @@ _UNSHOWN = {
     UNFINISHED_OF_ALL,
     *(each for family in FAMILIES for percent, each in family.percentiles.items() if percent in (1, 5, 100)),
 }
-"""Statistics that tables have on request only: extremes, and the share of all flows beside that of each class."""
+"""Statistics that tables have on request only: extreme percentiles, and the unfinished share of all flows."""
 _OF_SIZES = ("flows done", "mean FCT", "p99 FCT", "p99 slowdown")
-"""Labels of the statistics by size that a run shows."""
+"""Labels of the statistics by size in the tables of a single run."""
 _MOST_ROWS = 40
-"""Most rows in a terminal."""
+"""Maximum number of rows of a table in a terminal."""
 NARROWEST = 80
-"""Columns of a wide terminal."""
+"""Minimum width of a terminal, in characters, for plots made of characters."""
 _SPREAD = (1, 5, 50, 95, 99)
-"""Percentiles of a line of letters."""
+"""Percentiles in a plot of characters."""
 _MOST = 64
-"""Most letters of such a line."""
+"""Maximum width of the plot's axis, in characters."""
 
 
 def common_scales(estimates: Mapping[Metric, Sequence[Estimate | None]]) -> dict[str, DisplayUnit]:
-    """Scale for each unit of the metrics, common to all estimates."""
+    """Display unit for each unit of the metrics, common to all estimates in that unit."""
     values: dict[str, list[float]] = {}
     for metric, found in estimates.items():
         values.setdefault(metric.unit, []).extend(each.value for each in found if each)
@@ -74,7 +74,7 @@ def common_scales(estimates: Mapping[Metric, Sequence[Estimate | None]]) -> dict
 
 
 def comparison_blocks(comparison: Results, metrics: Sequence[Metric] = ()) -> list[Block]:
-    """Caption and tables of a comparison: all metrics but extremes, or only the given ones."""
+    """Caption and tables of a comparison: of the given metrics or, without any, of all but extreme percentiles."""
     groups = [("Chosen metrics", metrics)] if metrics else list(_metric_groups(comparison))
     sections = [_estimates(comparison, heading, found) for heading, found in groups]
     if len(comparison.schemes) > 1:
@@ -83,7 +83,7 @@ def comparison_blocks(comparison: Results, metrics: Sequence[Metric] = ()) -> li
 
 
 def run_blocks(alone: Results, more: str = "") -> list[Block]:
-    """Caption and tables of one run; `more` tells how to get the metrics that `_brief` leaves out."""
+    """Caption and tables of one run. `more`, in the first heading, says how to get the metrics that are left out."""
     groups = [(heading, found) for heading, every in _metric_groups(alone) if (found := _brief(alone, every))]
     sections = [
         _estimates(alone, heading + ("" if place else more), found) for place, (heading, found) in enumerate(groups)
@@ -92,7 +92,10 @@ def run_blocks(alone: Results, more: str = "") -> list[Block]:
 
 
 def main_blocks(comparison: Results, metrics: Sequence[Metric], more: str = "") -> list[Block]:
-    """Caption, and a table with paired differences of some metrics; `more` tells how to get the others."""
+    """Caption, a table of the main metrics, and a table of their paired differences.
+
+    `more`, in the heading, says how to get the other metrics.
+    """
     sections = [_estimates(comparison, f"Main metrics{more}", [*metrics, *_beside(comparison, metrics)])]
     if len(comparison.schemes) > 1:
         sections.append(_differences(comparison, metrics))
@@ -100,9 +103,10 @@ def main_blocks(comparison: Results, metrics: Sequence[Metric], more: str = "") 
 
 
 def _beside(study: Results, metrics: Sequence[Metric]) -> list[Metric]:
-    """Mean FCTs and goodputs of several classes, the mean queue, and losses that are not all zero.
+    """Metrics that accompany `metrics`: mean FCTs and goodputs of several classes, the mean queue, and losses.
 
-    Unfinished flows are counted by point; those of a single point are in the answer.
+    Losses that are zero in all runs are left out. The share of unfinished flows is included for several points; for a
+    single point, the answer has it.
     """
     means, goodputs, runs = metrics_of(study, MEAN_FCT), metrics_of(study, GOODPUT), [*study.runs, *study.ideal]
     losses = metrics_of(study, *_LOSSES, *([UNFINISHED_OF_ALL] if study.x_name else []))
@@ -114,7 +118,10 @@ def _beside(study: Results, metrics: Sequence[Metric]) -> list[Metric]:
 
 
 def sweep_section(sweep: Results, metrics: Sequence[Metric], baseline: str) -> Section:
-    """Some metrics with factors of a baseline, the queue and losses: a row for each point and scheme, 40 at most."""
+    """Table of `metrics` with factors of the baseline, the queue and losses.
+
+    It has a row for each point and scheme. Points after about 40 rows are left out.
+    """
     points = [point for point in sweep.points if point.runs]
     shown = points[: max(1, _MOST_ROWS // len(sweep.schemes))]
     heading = "Main metrics at " + f"{len(shown):,} of " * (len(shown) < len(points)) + counted(len(points), "point")
@@ -122,7 +129,7 @@ def sweep_section(sweep: Results, metrics: Sequence[Metric], baseline: str) -> S
 
 
 def study_section(study: Results, metrics: Sequence[Metric], baseline: str) -> Section:
-    """Everything in one table: a row for each point and scheme, the headlines with factors of a baseline, and more."""
+    """Table of all numbers, with a row for each point and scheme. `metrics` have factors of the baseline."""
     more = [*metrics_of(study, SIZE_SLOWDOWNS[99]), *headline_metrics(study)]
     more += metrics_of(study, *_LOSSES, UNFINISHED_OF_ALL)
     return _of_points(study, study.points, "All numbers", metrics, baseline, more, study.scenario)
@@ -146,7 +153,8 @@ def _of_points(
         if metric in metrics and baseline in study.schemes and len(study.schemes) > 1:
             columns.append(_factors(metric, rows, baseline))
     keys = [key for each in study.dimensions for key in (each.key, *each.in_step)]
-    first = [not i or point is not rows[i - 1][0] for i, (point, _) in enumerate(rows)]  # rows may be sorted by name
+    first = [not i or point is not rows[i - 1][0] for i, (point, _) in enumerate(rows)]
+    # Readers can sort a table with a name, so each of its rows states the settings.
     stated = [point.settings if name or is_first else {} for (point, _), is_first in zip(rows, first, strict=True)]
     idle = {key for each in without_effect(study) for key in (each.key, *each.in_step)}
     lead = [Column(key + "\n(no effect)" * (key in idle), [at.get(key, "") for at in stated]) for key in keys]
@@ -154,7 +162,7 @@ def _of_points(
 
 
 def _factors(metric: Metric, rows: Sequence[tuple[Results, str]], baseline: str) -> Column:
-    """Each scheme as a factor of a baseline, paired by seed."""
+    """Column with each scheme's factor of the baseline, paired by seed."""
     cells = [
         NOTHING if scheme == baseline else factor(point.change(scheme, baseline, metric.name)) for point, scheme in rows
     ]
@@ -162,21 +170,21 @@ def _factors(metric: Metric, rows: Sequence[tuple[Results, str]], baseline: str)
 
 
 def settings_section(settings: Sequence[Setting], heading: str) -> Section:
-    """Resolved values with their source."""
+    """Table of resolved values with their sources. Default values are faint."""
     rows = [(each["key"], each["value"], each["source"]) for each in settings]
     usual = [place for place, each in enumerate(settings) if is_default(each)]
     return text_section(heading, ("key", "value", "source"), rows, faint=usual)
 
 
 def settings_sections(results: Sequence[Result]) -> list[Section]:
-    """All values used by the runs: those of the scenario, and those of each scheme."""
+    """Tables of all values that the runs use: of the scenario, and of each scheme."""
     by_scheme = {result.provenance["scheme"]: result.provenance["scheme_settings"] for result in results}
     sections = [settings_section(settings, f"Scheme {name}") for name, settings in by_scheme.items() if settings]
     return [settings_section(results[0].provenance["scenario_settings"], "Scenario"), *sections]
 
 
 def caption(comparison: Results) -> Words:
-    """Scenario, seeds and measured time of a comparison, in two lines."""
+    """Title, scenario, seeds and measured time of a comparison, in two lines. Measured flows add a third line."""
     seeds = comparison.seeds
     one = len(seeds) == 1
     spread = f"seed {seeds[0]}" if one else f"mean ± 95 % confidence over {len(seeds)} seeds"
@@ -186,15 +194,15 @@ def caption(comparison: Results) -> Words:
 
 
 def measured_time(comparison: Results) -> str:
-    """Suffix with the measured time; empty if unknown."""
+    """Suffix of a caption with the measured time; empty if the time is unknown."""
     return "; measured from {:g} s to {:g} s".format(*comparison.measured_s) if comparison.measured_s else ""
 
 
 def _metric_groups(comparison: Results) -> Iterator[tuple[str, list[Metric]]]:
-    """Metrics by topic: tasks, completion per class, throughput and queue, losses.
+    """Headings with their metrics: tasks, completion times by class and by size, throughput and ports, the network.
 
-    Queues are shown in one unit: packets, or bytes if the schemes' packets differ in size. Sizes of the only class of
-    finite flows are those of all flows.
+    Queues are in one unit: packets, or bytes if the schemes' packets differ in size. If only one class has finite
+    flows, its metrics by size are left out, because they equal those of all flows.
     """
     metrics = [each for each in comparison.metrics.values() if each.statistic not in _UNSHOWN]
     if tasks := [metric for metric in metrics if metric.task]:
@@ -217,10 +225,11 @@ def _metric_groups(comparison: Results) -> Iterator[tuple[str, list[Metric]]]:
 
 
 def _brief(alone: Results, metrics: Sequence[Metric]) -> list[Metric]:
-    """Metrics of one run without times to receipt; by size only the main ones, and the goodput of long flows.
+    """Those of `metrics` that the tables of a single run have.
 
-    A range of sizes that holds all flows of the only class is left out, and so are shares of unfinished flows beside
-    their number, unless there are several classes.
+    Times to receipt are left out. By size, only the main statistics and the goodput of long flows are kept. A range of
+    sizes is left out if it has all flows of the only class. The share of unfinished flows is left out for a single
+    class, for which their number suffices, and if it is zero.
     """
     (run,) = alone.runs
     done = {row.metric: row.value for row in run.rows if row.metric.statistic is FLOWS_DONE}
@@ -239,7 +248,10 @@ def _brief(alone: Results, metrics: Sequence[Metric]) -> list[Metric]:
 
 
 def _estimates(comparison: Results, heading: str, metrics: Sequence[Metric]) -> Section:
-    """Metrics by scheme, ideal schedulers last; a single scheme has one row per metric."""
+    """Table with a row per scheme and a column per metric, ideal schedulers last.
+
+    For a single scheme, the table has a row per metric.
+    """
     apart = [*_own(comparison, metrics), *_telling(comparison, metrics)]
     if len(comparison.schemes) == 1 and not apart and not comparison.ideal:
         return _one_by_one(comparison, heading, metrics)
@@ -261,13 +273,13 @@ def _one_by_one(comparison: Results, heading: str, metrics: Sequence[Metric]) ->
 
 
 def _telling(comparison: Results, metrics: Sequence[Metric]) -> list[str]:
-    """Ideal schedulers, if any of their values is not zero."""
+    """Names of ideal schedulers, if any of their metrics is not zero."""
     values = (run.metrics.get(metric.name) for run in comparison.ideal for metric in metrics)
     return list(comparison.ideal_names) if any(values) else []
 
 
 def _own(comparison: Results, metrics: Sequence[Metric]) -> list[str]:
-    """Measured flows, if they have one of the metrics."""
+    """Name of the measured flows, if they have one of the metrics."""
     found = comparison.measured and comparison.measured.result
     return [found.scheme] if found and any(metric.name in found.metrics for metric in metrics) else []
 
@@ -293,9 +305,10 @@ def _header(metric: Metric, unit: str) -> str:
 
 
 def spread_section(comparison: Results) -> Section | None:
-    """1st to 99th percentile of the first class of finite flows, ideal schedulers last.
+    """Plot of characters: p1 to p99 of the completion times of the first class with finite flows, by scheme.
 
-    Percentiles are means over seeds. None if no flow finished, or on a narrow terminal.
+    Percentiles are means over the seeds, and ideal schedulers are last. None if no flow finished, or if the terminal is
+    narrower than `NARROWEST`.
     """
     main = next(iter(metrics_of(comparison, MEAN_FCT)), None)
     if main is None or terminal_width() < NARROWEST:
@@ -325,7 +338,7 @@ def spread_section(comparison: Results) -> Section | None:
 
 
 def _line(times: Sequence[float], low: float, high: float, room: int, *, cut: bool) -> str:
-    """Line of one scheme, with an arrow at its end if the last percentile is a lower bound."""
+    """Line of one scheme in the plot of characters. If `cut`, an arrow marks p99 as a lower bound."""
 
     def place(time: float) -> int:
         share = math.log(time / low) / math.log(high / low) if high > low else 0.0

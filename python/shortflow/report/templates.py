@@ -1,4 +1,4 @@
-"""Pages and parts of pages from templates. All inserted text is escaped; plots are data drawn by one script."""
+"""Pages and parts of pages from templates. All inserted text is escaped. One script draws the charts from data."""
 
 import functools
 import re
@@ -15,15 +15,15 @@ OWN = Path(__file__).parents[1]
 
 
 def page(template: str, folder: Path = OWN, **values: object) -> str:
-    """Renders a page from a template of this package or of a folder.
+    """Renders a page from a template of this package or of `folder`.
 
-    Browsers run only scripts with the page's nonce.
+    Browsers run only scripts that have the page's nonce.
     """
     return _environment(folder).get_template(template).render(nonce=secrets.token_urlsafe(), **values)
 
 
 def part(template: str, folder: Path = OWN, **values: object) -> str:
-    """Renders a part of a foreign page, without scripts."""
+    """Renders HTML that another page or a notebook embeds, without a nonce."""
     return _environment(folder).get_template(template).render(**values)
 
 
@@ -37,7 +37,7 @@ def _environment(folder: Path) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    # numbers that are not finite become null
+    # JSON has no NaN and no infinities, so msgspec writes them as null.
     environment.policies["json.dumps_function"] = lambda value, **_: msgspec.json.encode(value).decode()
     environment.filters["code"] = _with_code
     environment.globals |= {

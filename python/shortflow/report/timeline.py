@@ -1,4 +1,4 @@
-"""The time-line of a burst: the queue of its bottleneck, and below it a line for each flow."""
+"""Time-line of a burst: the queue at its bottleneck, and below it a line for each flow."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -24,11 +24,11 @@ _EVENTS = {
 
 
 def timeline(result: Result, at: str = "") -> Chart:
-    """Who sent, who queued, who was marked and who waited in the largest burst of a run.
+    """Chart of the largest burst of a run over time: which flows sent, queued, were marked, and waited for a timer.
 
-    `at` is said in the heading. The result must have the table `burst`, what happened to the burst's packets:
-    `shortflow.bursts.with_burst` makes it, and runs that `run --out` and `compare --out` keep have it. A `ValueError`
-    says that there is no burst. Times are in milliseconds from its beginning; flows stand in order of their completion.
+    The result must have the table `burst` with the packet events of the burst. `shortflow.bursts.with_burst` makes the
+    table, and `run --out` and `compare --out` store it. Raises `ValueError` without a burst or its table. Times are in
+    milliseconds from the beginning of the burst. Flows are in order of completion. `at` is appended to the heading.
     """
     burst = find_burst(result)
     if burst is None or "burst" not in result.tables:
@@ -115,7 +115,7 @@ def _panels(rows: list[Row], port: str, flows: int) -> Iterator[Spec]:
 
 
 def time_lines(study: Results) -> list[Chart]:
-    """The charts of the runs whose largest burst was traced, at the point that charts show first."""
+    """Charts of the runs whose largest burst was traced, at the point that charts show first."""
     point = study.shown_first
     at = f", {study.x_name} {point.label}" if study.x_name else ""
     return [timeline(result, at) for result in point.results if "burst" in result.tables]
@@ -132,14 +132,18 @@ def _caption(burst: LargestBurst) -> str:
 
 
 def _bottleneck(events: pl.DataFrame) -> str:
-    """The switch port with the longest queue of data."""
+    """The port with the longest queue that a data packet of the burst met; empty if none was queued."""
     queues = events.filter((pl.col("event") == "enqueued") & (pl.col("kind") == "data"))
     longest = queues.group_by("port").agg(pl.col("queue_pkt").max()).sort("queue_pkt", "port", descending=[True, False])
     return str(longest["port"][0]) if len(longest) else ""
 
 
 def _queue(noted: pl.DataFrame, rate_bps: float) -> Iterator[tuple[float, int]]:
-    """A port's queue in packets over time: as packets of the burst found it, and empty once it has drained."""
+    """Queue of a port over time, as pairs of ms and packets.
+
+    Packets of the burst note the queue that they meet. The queue is taken as empty from the time at which it would
+    drain, at the port's rate, until the next packet.
+    """
     empty_at = None
     for ms, packets, size in noted.select("ms", "queue_pkt", "queue_bytes").iter_rows():
         if empty_at is not None and empty_at < ms:
@@ -152,11 +156,11 @@ def _queue(noted: pl.DataFrame, rate_bps: float) -> Iterator[tuple[float, int]]:
 
 
 def _in_queue(events: pl.DataFrame, port: str) -> Iterator[tuple[float, float, int]]:
-    """Times at which each flow has a data packet at the port."""
+    """Begin and end, in ms, of each time in which a flow has a data packet at the port, with the flow's line."""
     held: dict[int, int] = {}
     since: dict[int, float] = {}
     at = events.filter((pl.col("port") == port) & (pl.col("kind") == "data"))
-    admitted: Counter[tuple[int, int]] = Counter()  # a segment may be there twice
+    admitted: Counter[tuple[int, int]] = Counter()  # a retransmitted segment may be in the queue twice
     for event, line, seq, ms in at.select("event", "line", "seq", "ms").iter_rows():
         if event == "enqueued":
             admitted[line, seq] += 1
@@ -171,7 +175,7 @@ def _in_queue(events: pl.DataFrame, port: str) -> Iterator[tuple[float, float, i
 
 
 def _waits(events: pl.DataFrame) -> Iterator[tuple[float, float, int]]:
-    """From the last thing that happened to a flow before a timeout until that."""
+    """Begin and end, in ms, of each wait from a flow's last event before a timeout to the timeout, with its line."""
     since = events.with_columns(since=pl.col("ms").shift().over("line"))
     waits = since.filter(pl.col("event") == "timeout").drop_nulls("since")
     yield from waits.select("since", "ms", "line").iter_rows()

@@ -1,4 +1,4 @@
-"""Links of a run by use, and the one that is fuller than those to receivers."""
+"""Links of a run by use, and a bottleneck inside the network."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from shortflow.result import Result
 
 _FULLER = 0.05
-"""A link inside the network is named if its use exceeds that of each receiver's link by this share."""
+"""A link inside the network is named if its utilisation exceeds that of every link to a host by this difference."""
 
 
 class UsedLink(NamedTuple):
-    """A row of the table of ports."""
+    """A row of the table of ports, with the columns used here."""
 
     port: str
     rate_bps: float
@@ -24,7 +24,7 @@ class UsedLink(NamedTuple):
 
 
 def links(result: Result) -> list[UsedLink]:
-    """Links by use, then by drops and marks; none under ideal schedulers and without tables."""
+    """Links in descending order of use, then drops, then marks. Empty under ideal schedulers and without tables."""
     table: Any = result.tables.get("ports")
     if table is None:
         return []
@@ -35,7 +35,7 @@ def links(result: Result) -> list[UsedLink]:
 
 
 def inner_bottleneck(found: Sequence[UsedLink]) -> str:
-    """Names the most used link if no link to a host is about as full; empty otherwise."""
+    """Sentence that names the most used link if its use clearly exceeds that of all links to hosts; empty otherwise."""
     first, count = found[0], Counter(link.port.partition("->")[0] for link in found)
     hosts = {node for node, number in count.items() if number == 1}  # a host has one link
     last = max((link.utilisation for link in found if link.port.partition("->")[2] in hosts), default=0.0)

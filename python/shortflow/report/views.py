@@ -1,4 +1,4 @@
-"""Blocks of results for terminals and notebooks, and the studies behind plots."""
+"""Blocks of results for terminals and notebooks, and the studies that plots show."""
 
 from shortflow.criteria import USUAL
 from shortflow.errors import ConfigError, unknown_name
@@ -16,7 +16,7 @@ def alone(run: Result) -> Results:
 
 
 def results_blocks(results: Results) -> list[Block]:
-    """Main tables of results with their answer."""
+    """Main tables and answer of results; of a store, those of each of its scenarios."""
     if results.directory:
         found = [block for study in studies(results.results) for block in sweep_blocks(study)]
         return [Words(repr(results)[len("<Results ") : -1]), *found]
@@ -28,7 +28,7 @@ def results_blocks(results: Results) -> list[Block]:
 
 
 def sweep_blocks(sweep: Results) -> list[Block]:
-    """Caption, a table of the points, and the answer."""
+    """Caption, table of the points, and answer of a sweep."""
     if not sweep.runs:
         return [caption(sweep), Words("no run finished")]
     ranking = answer(sweep, sweep.criteria or USUAL)
@@ -36,7 +36,10 @@ def sweep_blocks(sweep: Results) -> list[Block]:
 
 
 def one_scenario(results: Results, scenario: str | None = None, *, tables: bool = False) -> Results:
-    """Runs of a scenario (default: the only one), or those with tables, at the points of the varying settings."""
+    """Runs of a scenario (default: the only one) by point of the settings that vary; with `tables`, those with tables.
+
+    Raises `ConfigError` if no run has tables, for an unknown scenario, and for several scenarios if none is named.
+    """
     if tables and not results.with_tables.done:
         raise ConfigError("these runs have no tables: `tables=True` and `sweep --tables` keep them")
     if not results.directory:

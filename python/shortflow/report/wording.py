@@ -1,4 +1,4 @@
-"""Numbers and metric names as text, shared by tables, answers and reports."""
+"""Texts for numbers and metrics, shared by tables, answers and reports."""
 
 import math
 import re
@@ -23,26 +23,30 @@ from shortflow.results import Results
 NOTHING = "–"
 """Cell of a table without a value."""
 _ALL_PAIRS = 4
-"""Most schemes for comparing all pairs."""
+"""Maximum number of schemes for which all pairs are compared."""
 _MOST_LISTED = 8
-"""Most parts named in a row."""
+"""Maximum number of parts that a list names."""
 _LOPSIDED = 0.1
-"""Asymmetry, as a share of half the width, above which both ends of an interval are shown."""
+"""If an end of an interval differs by more than this share of the half-width from value ± half-width, both ends are
+shown."""
 _PLURAL = re.compile(
     rf"(\w+ )?(flows|packets|marks|segments|timeouts|inversions|deadlines|{'|'.join(TASKS.values())})\b"
 )
-"""Beginning of a label whose noun is plural."""
+"""Pattern for the beginning of a label whose noun is plural."""
 
 
 def number(value: float, spread: float | None = None) -> str:
-    """A number with about three digits; its ± has as many decimals."""
+    """A number with about three significant digits. The spread after ± has the same number of decimals."""
     decimals = _decimals(value, exact=not spread)
     text = f"{value:,.{decimals}f}"
     return text if spread is None else f"{text} ± {spread:,.{decimals}f}"
 
 
 def shown(estimate: Estimate | None, divisor: float = 1.0, unit: str = "") -> str:
-    """An estimate over `divisor` with its interval, and its seeds if some lack it. Bounds have no interval."""
+    """An estimate, divided by `divisor`, with its interval. Bounds have no interval.
+
+    If some seeds lack a value, the text gives the number of seeds.
+    """
     if estimate is None:
         return NOTHING
     value, end = estimate.value / divisor, (f" {unit}" if unit else "") + _of_seeds(estimate)
@@ -60,7 +64,10 @@ def _of_seeds(estimate: Estimate) -> str:
 
 
 def percent(difference: Estimate | None, unit: str = "") -> str:
-    """A relative difference, signed, with its interval, and its seeds if some lack it. Bounds have no interval."""
+    """A signed relative difference in per cent with its interval, followed by `unit`. Bounds have no interval.
+
+    If some seeds lack a value, the text gives the number of seeds.
+    """
     if difference is None:
         return NOTHING
     text, end = f"{difference.value * 100:+,.1f}", (f" {unit}" if unit else "") + _of_seeds(difference)
@@ -73,7 +80,7 @@ def percent(difference: Estimate | None, unit: str = "") -> str:
 
 
 def factor(difference: Estimate | None) -> str:
-    """A relative difference as a factor of the baseline, with its interval; a bound has none."""
+    """A relative difference as a factor of the baseline, with its interval. Bounds have no interval."""
     if difference is None:
         return NOTHING
     bound = "≥ " if difference.lower_bound else "≤ " if difference.upper_bound else ""
@@ -84,7 +91,7 @@ def factor(difference: Estimate | None) -> str:
 
 
 def percentage(share: float) -> str:
-    """A share in a text; of one that is neither 0 nor 1 the text does not look like one of these."""
+    """A share in per cent. Shares near 0 and 1 are written as `< 0.1 %` and `> 99.9 %`, never rounded to 0 or 100 %."""
     percent = 100 * share
     if 0 < percent < 0.1:
         return "< 0.1 %"
@@ -92,20 +99,20 @@ def percentage(share: float) -> str:
 
 
 def is_lopsided(estimate: Estimate) -> bool:
-    """True if ± would misplace the ends of the interval."""
+    """True if the interval is too asymmetric for ±."""
     if estimate.ci95 is None or not estimate.half_width:
         return False
     return abs(estimate.ci95[1] - estimate.value - estimate.half_width) > _LOPSIDED * estimate.half_width
 
 
 def _decimals(value: float, *, exact: bool = False) -> int:
-    """Decimals of a number with about three digits; none for whole numbers if `exact`."""
+    """Number of decimals for about three significant digits, at most 3; 0 for whole numbers if `exact`."""
     magnitude = math.floor(math.log10(abs(value))) if value else 0
     return 0 if exact and value.is_integer() else max(0, min(3, 2 - magnitude))
 
 
 def phrase(metric: Metric) -> str:
-    """Name of a metric in sentences and titles: `p99 slowdown of flows up to 100 KB`."""
+    """Name of a metric in sentences and titles, such as `p99 slowdown of flows up to 100 KB`."""
     label = re.sub("^queue, (.+)", r"\1 queue", metric.label)
     label = re.sub("(.+), (measured time|whole run)$", r"\1 in the \2", label)
     label = re.sub("^unfinished$", "unfinished share", label)
@@ -119,23 +126,26 @@ def phrase(metric: Metric) -> str:
 
 
 def is_plural(metric: Metric) -> bool:
-    """True if a metric's phrase is plural: `dropped packets`."""
+    """True if the phrase of a metric is plural, such as `dropped packets`."""
     return bool(_PLURAL.match(metric.label))
 
 
 def extreme(metric: Metric) -> str:
-    """Best value of a metric: `lowest mean queue`, `fewest timeouts`."""
+    """Phrase for the best value of a metric, such as `lowest mean queue` or `fewest timeouts`."""
     low, high = ("fewest", "most") if is_plural(metric) else ("lowest", "highest")
     return f"{high if metric.more_is_better else low} {phrase(metric)}"
 
 
 def times(difference: Estimate | None, whose: str) -> str:
-    """A relative difference as a ratio: `0.5 of tcp's`, `2 times tcp's`; empty without one. Tables have intervals."""
+    """A relative difference as a ratio, such as `0.5 of tcp's` or `2 times tcp's`; empty without a difference.
+
+    The text has no interval, because tables have it.
+    """
     return times_between((difference, difference), whose) if difference else ""
 
 
 def times_between(ends: tuple[Estimate, Estimate], whose: str) -> str:
-    """Two relative differences as a range of ratios: `0.5 to 0.7 of tcp's`, `2 times tcp's`, `the same as tcp's`."""
+    """Two relative differences as a range of ratios, such as `0.5 to 0.7 of tcp's` or `the same as tcp's`."""
     if not any(end.value or end.lower_bound or end.upper_bound for end in ends):
         return f"the same as {whose}"
     texts = dict.fromkeys(_ratio(end) for end in ends)
@@ -149,13 +159,13 @@ def _ratio(difference: Estimate) -> str:
 
 
 def sizes_in_words(sizes: Sizes | None) -> str:
-    """Sizes behind the word `flows`: `up to 100 KB`, `of 10 to 100 KB`; empty for all sizes."""
+    """Sizes as text after the word `flows`, such as `up to 100 KB` or `of 10 to 100 KB`; empty for all sizes."""
     label = sizes.label if sizes else ""
     return re.sub(r"(.+)–(.+)", r"of \1 to \2", label.replace("≤", "up to").replace(">", "above"))
 
 
 def in_words(estimate: Estimate, unit: DisplayUnit) -> str:
-    """An estimate within a sentence: `5.6 ms (95 % interval 4.2 to 7.4 ms)`. Bounds have no interval."""
+    """An estimate within a sentence, such as `5.6 ms (95 % interval 4.2 to 7.4)`. Bounds have no interval."""
     value, decimals = estimate.value / unit.divisor, _decimals(estimate.value / unit.divisor)
     notes = []
     if estimate.ci95 and estimate.half_width and not estimate.lower_bound:
@@ -167,30 +177,30 @@ def in_words(estimate: Estimate, unit: DisplayUnit) -> str:
 
 
 def unit_in_study(study: Results, metric: Metric) -> DisplayUnit:
-    """Unit of a metric in every table, sentence and axis of a study."""
+    """Display unit of a metric, the same in every table, sentence and axis of a study."""
     found = [point.mean(scheme, metric.name) for point in study.points for scheme in everyone(study)]
     return scale_for(metric.unit, [each.value for each in found if each])
 
 
 def headline_metrics(comparison: Results) -> list[Metric]:
-    """Main metrics of a comparison: completion, goodput of backlogged flows, queue."""
+    """Main metrics of a comparison: task times, FCTs, slowdowns, goodput of backlogged flows, and mean queue."""
     queue = QUEUE_MEAN[comparison.queue_unit]
     return metrics_of(comparison, TASK_TIME, MEAN_FCT, FCT[99], SLOWDOWN, GOODPUT, queue)
 
 
 def metrics_of(comparison: Results, *statistics: Statistic) -> list[Metric]:
-    """Metrics of these statistics that some run has, in the order of the statistics."""
+    """Metrics of these statistics that at least one run has, in the order of the statistics."""
     found = comparison.metrics.values()
     return [metric for statistic in statistics for metric in found if metric.statistic is statistic]
 
 
 def everyone(study: Results) -> list[str]:
-    """The schemes, ideal schedulers, and measured flows."""
+    """Names of the schemes, the ideal schedulers, and the measured flows."""
     return [*study.schemes, *study.ideal_names, *([study.measured.result.scheme] if study.measured else [])]
 
 
 def scheme_pairs(comparison: Results) -> list[tuple[str, str]]:
-    """All pairs of schemes with each earlier one; for many schemes, with the first only."""
+    """Pairs of each scheme with each earlier scheme. For more than four schemes, pairs with the first scheme only."""
     schemes = comparison.schemes
     if len(schemes) > _ALL_PAIRS:
         return [(scheme, schemes[0]) for scheme in schemes[1:]]
@@ -198,7 +208,7 @@ def scheme_pairs(comparison: Results) -> list[tuple[str, str]]:
 
 
 def listed(parts: Sequence[str], last: str = " and ") -> str:
-    """Texts in a row, of many the first ones and the number of others."""
+    """A list of parts as text. A long list has the first 8 parts and the number of the rest."""
     if len(parts) > _MOST_LISTED + 1:
         parts = [*parts[:_MOST_LISTED], f"{len(parts) - _MOST_LISTED} more"]
         last = " and "
