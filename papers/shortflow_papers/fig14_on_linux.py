@@ -1,7 +1,7 @@
-"""Fig. 14 on real TCP: a long flow and n simultaneous ones, over 100 Mbps with K = 8.
+"""Fig. 14 on real TCP: a long flow and n simultaneous flows, over 100 Mbps with K = 8.
 
-The paper's flows have 100 MB and the largest weight to their end. The same holds here at any size: the knees of L2DCT's
-profile scale with it, and the long flow starts beyond them.
+The paper's simultaneous flows have 100 MB each and keep the largest weight until they end. Here they do so at any size,
+because the knees of L2DCT's weight scale with the size. When they start, the long flow is beyond the knees.
 """
 
 import math
@@ -22,22 +22,22 @@ SCENARIO = "testbed-fig14"
 SCHEMES = ("tcp", "tcp-ecn", "dctcp", "l2dct")
 FULL_MB, SCALED_MB = 100, 5
 KNEES = (1.1, 1.2)
-"""Knees of L2DCT's weight, in sizes of a short flow."""
+"""Knees of L2DCT's weight, as multiples of the size of a simultaneous flow."""
 START_S_PER_MB = 0.2
-"""Start of the short flows, per megabyte of their size: the long flow is far beyond the knees."""
+"""Start of the simultaneous flows, in seconds per MB of their size. The long flow is then far beyond the knees."""
 FAIR_S_PER_MB = 0.08
-"""Less than the FCT per megabyte at the full rate: both kinds of flows overlap for this time."""
+"""Time in which both kinds of flows certainly overlap, in seconds per MB: less than the FCT at the full rate."""
 
 _NOT_MEASURED = Estimate(math.nan, None, 0)
-"""Placeholder if the testbed kept time in no run."""
+"""Estimate for a point at which the testbed kept time in no run."""
 
 
 @dataclass(frozen=True)
 class _Watched(Data):
-    """Runs that record the cells a claim reads."""
+    """Data that record which of their points and schemes a claim reads."""
 
     cells: set[tuple[int, str]] = field(default_factory=set)
-    """Number of flows and scheme of each cell read."""
+    """Number of simultaneous flows, and scheme, of each value that was read."""
 
     def mean(self, scheme: str, metric: MetricOrFunction, **where: Value) -> Estimate:
         self.cells.add((int(where["flows"]), scheme))
@@ -49,9 +49,10 @@ class _Watched(Data):
 
 
 def fig14_claims(points: Mapping[int, Results]) -> list[Judged]:
-    """The paper's claims, decided as those of the simulation are.
+    """Verdicts on the paper's claims, by the rules for the simulation.
 
-    A claim is untested if the testbed kept time in less than half of the claim's runs.
+    A claim is untested if the testbed kept time in fewer than half of the claim's runs. `points` has the runs by number
+    of simultaneous flows.
     """
     return [Judged(each, _decide(each, points)) for each in (*paper.fig14a.claims, *paper.fig14b.claims)]
 
@@ -68,9 +69,10 @@ def _decide(claim: Claim, points: Mapping[int, Results]) -> Finding:
 
 
 def measure_fig14(flows: Sequence[int], repeat: int, size_mb: int, bed: Testbed, store: Store) -> dict[int, Results]:
-    """Run every scheme with every number of flows so many times; the seed shifts the starts by up to 10 ms.
+    """Runs every scheme with every number of simultaneous flows `repeat` times. The seed shifts starts by up to 10 ms.
 
-    Returns the runs by number of flows. What would keep one from beginning is found out at the start.
+    Returns the runs by number of simultaneous flows. Before the first run, the testbed checks one run of each scheme
+    that still has runs to do, and raises an error if the run could not start.
     """
     loaded, seeds = load_scenario(SCENARIO), range(1, repeat + 1)
     planned = {
@@ -112,7 +114,7 @@ def _settings(scheme: str, flows: int, size_mb: int) -> dict[str, str]:
 
 
 def fig14_sections(found: Mapping[int, Results], size_mb: int) -> Iterator[Section]:
-    """(a) Mean FCT and L2DCT's reduction; (b) throughput of both kinds of flows while they overlap."""
+    """Tables of (a) mean FCT and its reduction by L2DCT, and (b) throughput while both kinds of flows overlap."""
     counts, points = [str(count) for count in found], list(found.values())
     times = [Column(f"{name}\n(s)", [shown(each.mean(name, "afct_short_s")) for each in points]) for name in SCHEMES]
     below = [

@@ -1,4 +1,4 @@
-"""Data of a study's runs: metrics, statistics, and tables of single runs for claims."""
+"""Data that claims read from a study's runs: metrics, statistics, and tables of single runs."""
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence, Sized
@@ -15,16 +15,16 @@ Found = TypeVar("Found", bound=Sized)
 Answer = TypeVar("Answer")
 
 MetricOrFunction = str | Callable[[Result], float]
-"""A metric by its name, or a function of each run."""
+"""Name of a metric, or a function that computes a number from each run."""
 TOO_LITTLE = (TooLittle, ZeroDivisionError)
-"""Errors of a recipe for runs that lack data. Any other error is a bug of the recipe, and is raised."""
+"""Errors that recipes raise for runs without enough data. Any other error is a bug of the recipe."""
 _KEPT = 200
-"""Results cached in memory."""
+"""Maximum number of results cached in memory."""
 
 
 @dataclass(frozen=True)
 class Data:
-    """Finished runs of a study."""
+    """Finished runs of a study, by point of its grid."""
 
     study: Study
     keys: Sequence[str]
@@ -33,11 +33,11 @@ class Data:
     read: dict[str, Result] = field(default_factory=dict, repr=False)
     """Cached results by run key, oldest first."""
     known: dict[tuple[Callable[[Result], float], str], float] = field(default_factory=dict, repr=False)
-    """Cached values of functions by run key: tables are large and read often."""
+    """Cached values of functions by function and run key, because reading large tables again is slow."""
     stand_ins: Mapping[str, str] = field(default_factory=dict)
-    """Stand-in of each replaced scheme."""
+    """Scheme whose runs are read in place of another scheme's."""
     replaced: set[str] = field(default_factory=set)
-    """Schemes replaced so far."""
+    """Schemes in whose place a stand-in was read so far."""
 
     @property
     def seeds(self) -> list[int]:
@@ -47,7 +47,7 @@ class Data:
         return sorted(set.intersection(*found)) if found else []
 
     def of_seed(self, seed: int) -> Self:
-        """Runs of one seed; all runs in a study with one seed."""
+        """The data of one seed. A study with a single seed keeps all its runs."""
         if len(self.seeds) < 2:
             return self
         points = {
@@ -57,25 +57,26 @@ class Data:
         return replace(self, points=points)
 
     def of_value(self, key: str, value: Value) -> Self:
-        """Runs at one value of a key of the grid."""
+        """The data at one value of a key of the grid."""
         index = self.keys.index(key)
         points = {at: point for at, point in self.points.items() if at[index] == value}
         return replace(self, points=points)
 
     def values(self, key: str) -> list[Value]:
-        """Values of a key of the grid."""
+        """Values of a key of the grid, in the grid's order."""
         index = self.keys.index(key)
         return list(dict.fromkeys(position[index] for position in self.points))
 
     def at(self, **where: Value) -> Results:
         """Results at a point. Write dots in keys as two underscores (`transport__g`).
 
-        Intervals cover the seeds alone, as the committed verdicts do.
+        Intervals have no allowance for rare events, because the stored verdicts have none either. Raises `TooLittle`
+        without runs at the point, and `ConfigError` if it is no point of the grid.
         """
         return replace(self.points[self._position(where)], allows_for_events=False)
 
     def mean(self, scheme: str, metric: MetricOrFunction, **where: Value) -> Estimate:
-        """Mean over the seeds."""
+        """Mean of a metric over the seeds. Raises `TooLittle` if the runs do not have the metric."""
         if not isinstance(metric, str):
             return estimate(list(self.by_seed(scheme, metric, **where).values()))
         found = self.at(**where).mean(self._actor(scheme), metric)
@@ -84,7 +85,10 @@ class Data:
         return found
 
     def change(self, scheme: str, baseline: str, metric: MetricOrFunction, **where: Value) -> Estimate:
-        """Relative difference from the baseline (-0.3 means 30 % lower), paired by seed."""
+        """Relative difference from the baseline (-0.3 means 30 % lower), paired by seed.
+
+        Raises `TooLittle` if the runs do not have the metric, or if a function's mean is zero for the baseline.
+        """
         if not isinstance(metric, str):
             ours, theirs = (self.by_seed(each, metric, **where) for each in (scheme, baseline))
             return relative(ours, theirs, baseline, where)
@@ -94,15 +98,15 @@ class Data:
         return found
 
     def results(self, scheme: str, **where: Value) -> list[Result]:
-        """Full results of every seed, with tables. Raises if one is missing in the store."""
+        """Results of every seed, with tables. Reading a table that the store does not have raises an error."""
         return [self._read(run) for run in self._runs_of(scheme, **where)]
 
     def runs_of(self, scheme: str, **where: Value) -> list[Run]:
-        """Planned runs of every seed."""
+        """Planned runs of every seed, without results that were only read from a store."""
         return [result.run for result in self._runs_of(scheme, **where) if result.run]
 
     def by_seed(self, scheme: str, metric: MetricOrFunction, **where: Value) -> dict[int, float]:
-        """A metric by seed, from the runs that have it, or a function's value for each run."""
+        """Values by seed: of a metric, for runs that have it, or of a function, for each run."""
         if isinstance(metric, str):
             return self.at(**where).values(self._actor(scheme), metric)
         runs = self._runs_of(scheme, **where)
@@ -126,7 +130,7 @@ class Data:
         return found
 
     def _read(self, run: Result) -> Result:
-        """A copy of a result with cached tables."""
+        """A copy of a result that caches its tables."""
         if run.key not in self.read:
             while len(self.read) >= _KEPT:
                 del self.read[next(iter(self.read))]
@@ -144,7 +148,7 @@ class Data:
 
 
 def some(values: Found, what: str) -> Found:
-    """The values. Raises `TooLittle` if empty."""
+    """The values. Raises `TooLittle`, which names them by `what`, if there are none."""
     if len(values) == 0:
         raise TooLittle(f"the runs have no {what}")
     return values
@@ -153,7 +157,10 @@ def some(values: Found, what: str) -> Found:
 def relative(
     ours: Mapping[int, float], theirs: Mapping[int, float], baseline: str, where: Mapping[str, Value]
 ) -> Estimate:
-    """Paired relative difference of two numbers by seed, over common seeds."""
+    """Relative difference of `ours` from `theirs`, paired over the common seeds.
+
+    Raises `TooLittle` without common seeds, or if the baseline is zero.
+    """
     common = [seed for seed in ours if seed in theirs]
     found = paired_difference([ours[seed] for seed in common], [theirs[seed] for seed in common]) if common else None
     if found is None:
@@ -162,23 +169,23 @@ def relative(
 
 
 Studies = Mapping[str, Data]
-"""Finished runs of a figure's studies by name; "" is the first."""
+"""Finished runs of a figure's studies, by name."""
 
 
 def reads(function: Callable[..., object]) -> tuple[str, ...]:
-    """Studies that a function reads: its parameters."""
+    """Names of the studies that a function reads, which are the names of its parameters."""
     return tuple(inspect.signature(function).parameters)
 
 
 def applied(function: Callable[..., Answer], studies: Studies) -> Answer:
-    """A function of the studies that it reads."""
+    """The value of a function for the studies that it reads."""
     return function(**{name: studies[name] for name in reads(function)})
 
 
 def each_seed(studies: Studies, names: Collection[str], repeats: str = "") -> list[Studies]:
-    """The studies split by seed, or by value of the key `repeats`; empty for a single seed.
+    """The studies called `names`, once for each seed, or for each value of the key `repeats`. Empty for a single seed.
 
-    A study with one seed is repeated for each seed of the others.
+    A study with one seed is repeated for each seed of the other studies.
     """
     used = {name or next(iter(studies)) for name in names}
     if repeats:

@@ -1,4 +1,4 @@
-"""Contents of a figure, independent of any plotting library."""
+"""Curves of figures, independent of any plotting library."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from shortflow_papers.lab.study import Value
 
 @dataclass(frozen=True)
 class Line:
-    """A curve."""
+    """A curve with its intervals and marks. Sequences have one element per mark."""
 
     name: str
     x: Sequence[float]
@@ -24,16 +24,16 @@ class Line:
     """95 % interval of each mark, None for a single seed; empty for curves without intervals."""
     markers: bool = True
     lower_bound: Sequence[bool] = ()
-    """Marks that are lower bounds because of unfinished flows; empty for none."""
+    """True for each mark that is a lower bound because of unfinished flows; empty if there is none."""
     printed: bool = False
-    """True for the paper's points, drawn in the colour of the curve of the same name."""
+    """True for points that the paper prints. They have the colour of the curve with the same name."""
     apart: bool = False
     """True if the marks are not joined."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """Curves on one pair of axes; labels carry the unit."""
+    """Curves on one pair of axes, whose labels have units."""
 
     title: str
     x_label: str
@@ -45,20 +45,23 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Curves:
-    """A metric of every scheme over one key of a study's grid, other keys `fixed`."""
+    """A metric of every scheme over the key `x` of a study's grid. All other keys are `fixed`."""
 
     x: str
     metric: MetricOrMeasure
     x_label: str
     title: str
     study: str = ""
-    """Default: the figure's first study."""
+    """Name of the study; empty for the figure's first study."""
     schemes: Sequence[str] | None = None
     log_y: bool = False
     fixed: Mapping[str, Value] = field(default_factory=dict)
 
     def draw(self, data: Data, printed: Sequence[PrintedNumber] = ()) -> Drawing:
-        """Curves of these runs, with the printed points."""
+        """Curves of these runs, and points of `printed` numbers that are about the same metric.
+
+        Raises `TooLittle` if no run has the metric.
+        """
         points = [(value, {self.x: value, **self.fixed}) for value in data.values(self.x)]
         names = self.schemes or data.at(**points[0][1]).schemes
         estimates = {name: [(v, e) for v, at in points if (e := self._mean(data, name, at))] for name in names}
@@ -89,7 +92,7 @@ class Curves:
         return data.mean(scheme, self.metric, **at)
 
     def _about(self, data: Data) -> tuple[str, str]:
-        """Label and unit."""
+        """Label and unit of the metric."""
         if not isinstance(self.metric, str):
             return self.metric.name, self.metric.unit
         known = {name: each for point in data.points.values() for name, each in point.metrics.items()}

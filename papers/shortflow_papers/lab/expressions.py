@@ -1,4 +1,4 @@
-"""Expressions of claims: quantities that read their numbers from runs, and quantities of others."""
+"""Expressions of claims: quantities that read their numbers from runs, and quantities computed from quantities."""
 
 import functools
 import re
@@ -33,16 +33,16 @@ class Measure:
 
 
 def per_run(name: str, unit: str = "") -> Callable[[Callable[[Result], float]], Measure]:
-    """Decorator that gives a function of a run a name and a unit (default: plain number)."""
+    """Decorator that makes a function of a run a `Measure` with a name and a unit (default: plain number)."""
     return functools.partial(Measure, name, unit)
 
 
 MetricOrMeasure = str | Measure
-"""Name of a catalogue metric, or a recipe's own measure."""
+"""Name of a metric of the catalogue, or a measure that the recipe defines."""
 
 
 def level(schemes: OneOrMore, metric: MetricOrMeasure, study: str = "") -> Quantity:
-    """A metric of one scheme or several."""
+    """Mean of a metric over the seeds, for one or several schemes."""
     names = _names(schemes)
     find = _over_grid(study, {name: [name] for name in names}, lambda data, of, **at: data.mean(of, metric, **at))
     text = f"{label(metric)} with {joined(names)}{_in(study)}"
@@ -51,7 +51,10 @@ def level(schemes: OneOrMore, metric: MetricOrMeasure, study: str = "") -> Quant
 
 
 def change(schemes: OneOrMore, baselines: OneOrMore, metric: MetricOrMeasure, study: str = "") -> Quantity:
-    """Paired relative difference of a metric from a baseline (-0.3 means 30 % lower)."""
+    """Relative difference of a metric from a baseline (-0.3 means 30 % lower), paired by seed.
+
+    Several schemes or baselines give a number for each pair.
+    """
     ours, theirs = _names(schemes), _names(baselines)
     pairs = {f"{one} over {other}": (one, other) for one in ours for other in theirs}
     find = _over_grid(study, pairs, lambda data, of, over, **at: data.change(of, over, metric, **at))
@@ -60,14 +63,14 @@ def change(schemes: OneOrMore, baselines: OneOrMore, metric: MetricOrMeasure, st
 
 
 def effect(schemes: OneOrMore, metric: MetricOrMeasure, study: str, base: str) -> Quantity:
-    """Paired relative difference of a metric from another study at the same grid point."""
+    """Relative difference of a metric in `study` from that in the study `base` at the same point, paired by seed."""
     ours, theirs = (level(schemes, metric, each) for each in (study, base))
     found = _combined(ours, theirs, "over", RELATIVE, 0.0, paired_difference)
     return replace(found, text=f"{ours.text} over {base.replace('_', ' ')}")
 
 
 def pooled(scheme: str, measure: Measure, key: str, neutral: float | None = None) -> Quantity:
-    """A measure of a scheme, with the values of a key of the grid as seeds."""
+    """Mean of a measure of a scheme over all seeds and all values of a key, which count as further seeds."""
 
     def find(studies: Studies, _: Mapping[str, SelectedValues]) -> Points:
         data = next(iter(studies.values()))
@@ -85,9 +88,10 @@ def computed(
     neutral: float | None = None,
     studies: Sequence[str] = (),
 ) -> Quantity:
-    """A function of the studies named by its parameters or `studies`: a number, or several by name.
+    """Value of a function of studies: one number, or several by name.
 
-    A plain number is computed for each seed, which gives the interval.
+    The function gets the studies called `studies` (default: those named by its parameters). A plain number is computed
+    for each seed, and the numbers of all seeds give mean and interval. An `Estimate` is used as it is.
     """
     names = tuple(studies) or reads(find)
 
@@ -131,7 +135,10 @@ def difference(minuend: Quantity, subtrahend: Quantity) -> Quantity:
 def _combined(
     first: Quantity, second: Quantity, word: str, unit: str, neutral: float, of: Callable[..., Estimate | None]
 ) -> Quantity:
-    """A function of two quantities' values by seed, point by point; None where the second is zero."""
+    """Quantity that `of` computes from the values of two quantities by seed, point by point.
+
+    If `of` returns None, because the second quantity is zero, reading the quantity raises `TooLittle`.
+    """
     used = first.studies | second.studies
 
     def find(studies: Studies, where: Mapping[str, SelectedValues]) -> Points:
@@ -156,7 +163,7 @@ def _number(value: Estimate | float) -> float:
 
 
 def _over_grid(study: str, named: Mapping[str, Sequence[str]], read: Callable[..., Estimate]) -> Find:
-    """Values of a function of the data, named schemes and a point, at the selected points of a study's grid."""
+    """Reader of a quantity. Calls `read` with the data, named schemes and each selected point of a study's grid."""
 
     def find(studies: Studies, where: Mapping[str, SelectedValues]) -> Points:
         data = studies[study] if study else next(iter(studies.values()))
@@ -170,7 +177,7 @@ def _over_grid(study: str, named: Mapping[str, Sequence[str]], read: Callable[..
 
 
 def _places(data: Data, where: Mapping[str, SelectedValues]) -> Iterator[tuple[str, dict[str, Value]]]:
-    """Selected points, each with its label. A key without selection must have only one value."""
+    """Selected points, each with its label. Raises `ConfigError` for an unselected key with several values."""
     wanted = {key: (each,) if isinstance(each, Value) else each for key, each in where.items()}
     for key in where:
         if key not in data.keys:
@@ -203,7 +210,7 @@ def _in(study: str) -> str:
 
 @functools.cache
 def label(metric: MetricOrMeasure) -> str:
-    """Label of a metric with its class or task."""
+    """Label of a metric, with its class or task."""
     if isinstance(metric, Measure):
         return metric.name
     for pattern, statistic in STATISTICS.items():
@@ -221,7 +228,7 @@ def unit(metric: MetricOrMeasure) -> str:
     return next((unit for end, unit in _UNITS.items() if metric.endswith(end)), "")
 
 
-# Whole runs, with warm-up and drain: timeouts of a late burst fall into the drain.
+# These count the whole run, including warm-up and drain, because timeouts of a late burst occur in the drain.
 drops_in_run = Measure("drops in the whole run", "", lambda run: float(run.meta["counters"]["packets_dropped"]))
 timeouts_in_run = Measure("timeouts in the whole run", "", lambda run: float(run.flows["timeouts"].sum()))
 retransmits_in_run = Measure("retransmissions in the whole run", "", lambda run: float(run.flows["retransmits"].sum()))

@@ -1,4 +1,4 @@
-"""A figure or table of a paper, declared: studies to run, drawings, and claims to decide."""
+"""Declarations of a paper's figures and tables: studies to run, drawings, and claims to decide."""
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
@@ -13,10 +13,10 @@ from shortflow_papers.lab.quantity import ClaimCondition, PrintedNumber, Quantit
 from shortflow_papers.lab.study import Study
 
 Draw = Curves | Callable[..., Sequence[Drawing]]
-"""Curves over a grid, or a function whose parameters are named after the studies it reads."""
+"""Curves over a grid, or a function of the studies after which its parameters are named."""
 
 _MANY = 6
-"""Most points that a claim reports in full; of more, it reports extremes and deciding points."""
+"""Maximum number of points that a claim reports in full. Of more points, it reports extremes and the deciding one."""
 
 
 @dataclass(eq=False)
@@ -27,17 +27,17 @@ class Claim:
     ref: str = ""
     """Place in the paper (default: the figure)."""
     equation: bool = False
-    """True for an equation that runs confirm: it is about no scheme."""
+    """True for an equation that runs confirm. Such a claim is about no scheme."""
     statement: str = ""
-    """The statement, paraphrased, with what is printed."""
+    """The paper's statement, paraphrased, with the printed numbers."""
     conditions: Sequence[ClaimCondition] = ()
-    """Conditions, all required."""
+    """Conditions of agreement, of which all must hold."""
     shows: Sequence[Quantity] = ()
-    """Quantities reported beside the deciding numbers."""
+    """Quantities reported in addition to the deciding numbers."""
     because: str = ""
     """Reason for a difference at the quick scale, found by varying unspecified values."""
     no_harm: bool = False
-    """True if the claim says only that a scheme equals another, or is no worse, within the margin of the conditions."""
+    """True if the claim says only that a scheme equals another one, or is no worse, within the conditions' margin."""
     fitted: bool = False
     """True if the set-up was fitted to the claim's number, so that agreement is no evidence."""
 
@@ -50,7 +50,7 @@ class Claim:
         no_harm: bool = False,
         fitted: bool = False,
     ) -> "Claim":
-        """The claim, with this statement. It holds if all conditions do."""
+        """Sets the statement, its conditions and other fields, and returns the claim."""
         assert not self.statement, f"{self.id}: has a statement"
         self.statement, self.conditions, self.shows = statement, conditions, shows
         self.because, self.no_harm, self.fitted = because, no_harm, fitted
@@ -63,7 +63,7 @@ class Claim:
 
     @property
     def tolerance(self) -> str:
-        """Conditions of agreement in words."""
+        """Text with all conditions of agreement."""
         return "; ".join(condition.text for condition in self.conditions)
 
     @property
@@ -73,12 +73,12 @@ class Claim:
 
     @property
     def studies(self) -> frozenset[str]:
-        """Names of the studies it reads; "" is the figure's first."""
+        """Names of the studies that the claim reads; "" is the figure's first study."""
         found = [each.studies for each in self.conditions] + [each.studies for each in self.shows]
         return frozenset[str]().union(*found)
 
     def judge(self, studies: Studies) -> Finding:
-        """Finding of the claim in these studies; untested if the runs are too short."""
+        """Finding of the claim in these studies; untested if the runs do not have enough data."""
         try:
             found = self._found(studies)
         except TOO_LITTLE as error:
@@ -88,7 +88,10 @@ class Claim:
         return not_tested(f"the runs do not have {', '.join(missing)}") if missing else found
 
     def off(self, studies: Studies) -> float | None:
-        """Largest relative distance of our numbers from printed ones; None if one is unknown."""
+        """Largest relative distance of our numbers from the printed ones, limits excepted.
+
+        None without printed numbers, or if one of our numbers is unknown.
+        """
         numbers = [(each, each.ours(studies)) for each in self.printed if not each.is_limit]
         if not all(ours for _, ours in numbers):
             return None
@@ -117,7 +120,7 @@ class Claim:
 
 
 def _extremes(whole: Finding, part: Mapping[str, Finding]) -> Finding:
-    """A finding reduced to the lowest, highest and deciding of many points."""
+    """A finding whose numbers from `part` are reduced to the lowest, the highest and the deciding one."""
     values = {name: value for name in part if isinstance(value := whole.measured.get(name), float)}
     kept = {whole.deciding, *(of(values, key=values.__getitem__) for of in (min, max) if values)}
     return replace(whole, measured={k: v for k, v in whole.measured.items() if k not in values or k in kept})
@@ -125,12 +128,12 @@ def _extremes(whole: Finding, part: Mapping[str, Finding]) -> Finding:
 
 @dataclass
 class Figure:
-    """A recipe for a figure or table."""
+    """Recipe for a figure or table of a paper."""
 
     id: str
     """`paper/figure`, such as `l2dct/fig4a`."""
     ref: str
-    """The paper's name for it."""
+    """Name of the figure or table in the paper."""
     title: str
     studies: Mapping[str, Study] = field(default_factory=dict)
     claims: list[Claim] = field(default_factory=list)
@@ -147,16 +150,16 @@ class Figure:
         return [each for claim in self.claims for each in claim.printed]
 
     def claim(self, name: str, ref: str = "", *, equation: bool = False) -> Claim:
-        """A further claim of the figure, by its id, to be followed by `says`."""
+        """Adds a claim with an id to the figure, and returns the claim, whose `says` sets its statement."""
         self.claims.append(Claim(name, ref, equation))
         return self.claims[-1]
 
     def draw(self, *draws: Draw) -> None:
-        """Further drawings of the figure."""
+        """Adds drawings to the figure."""
         self.draws.extend(draws)
 
     def drawn(self, studies: Studies) -> list[Drawing]:
-        """Drawings for which the runs suffice."""
+        """Drawings for which the runs have enough data."""
         found: list[Drawing] = []
         for each in self.draws:
             with contextlib.suppress(*TOO_LITTLE):
@@ -167,5 +170,5 @@ class Figure:
         return found
 
     def looked_at(self, claim: Claim) -> set[str]:
-        """Names of the studies that a claim reads."""
+        """Names of the figure's studies that a claim reads."""
         return {name or next(iter(self.studies)) for name in claim.studies}

@@ -14,7 +14,7 @@ Number = float | str | Sequence[float]
 Numbers = Mapping[str, Number]
 
 BOUND = "flows were left unfinished, so that the value is a bound and the truth may lie beyond its interval"
-"""Note for a deciding number that is a bound. The claim agrees only if every possible true value does."""
+"""Note for a deciding number that is a bound. The claim then agrees only if every possible true value agrees."""
 
 
 _NAMED = 4
@@ -25,23 +25,25 @@ class Finding:
     """Measured numbers of a claim, and their verdict."""
 
     worst: Verdict
-    """Worst possible verdict; equal to the best unless undecided."""
+    """Worst possible verdict. It equals the best unless the claim is undecided."""
     best: Verdict
     measured: Numbers = field(default_factory=dict)
     ci95: tuple[float, float] | None = None
-    """95 % interval of the deciding number, if several seeds were run."""
+    """95 % interval of the deciding number; None for a single seed."""
     note: str = ""
     deciding: str = ""
     """Name of the deciding number."""
     units: Mapping[str, str] = field(default_factory=dict)
     """Units of measured numbers that have one."""
     beyond: float = 0.0
-    """Distance by which the interval (with one seed, the value) exceeds the band of agreement, relative to the end of
-    the band (absolute if that is zero)."""
+    """Distance by which the interval (with one seed, the value) exceeds the band of agreement.
+
+    The distance is relative to the exceeded end of the band, or absolute if this end is zero.
+    """
     open_by: Sequence[str] = ()
-    """Causes of an undecided verdict: open choices that change it, seeds or unfinished flows."""
+    """Causes of an undecided verdict: seeds, unfinished flows, or open choices that change the verdict."""
     as_taken: str = ""
-    """Verdict with the choices as taken, if the paper's claims are judged over set-ups too."""
+    """Verdict with the choices as taken, if the claim was also judged over set-ups."""
     set_ups: Mapping[str, int] = field(default_factory=dict)
     """Number of set-ups with each verdict."""
 
@@ -57,7 +59,7 @@ class Finding:
 
     @property
     def could_be(self) -> list[Verdict]:
-        """Possible verdicts of an undecided claim, worst first; empty for others."""
+        """Possible verdicts of an undecided claim, worst first; empty for a decided claim."""
         return [] if self.worst is self.best else [self.worst, self.best]
 
     @property
@@ -76,20 +78,21 @@ def finite(value: Number) -> Number:
 
 
 def fact(holds: bool, **measured: Number) -> Finding:
-    """A claim without an interval, such as an equation."""
+    """Finding without an interval, such as that of an equation: `agrees` if `holds`, otherwise `differs`."""
     verdict = Verdict.AGREES if holds else Verdict.DIFFERS
     return Finding(verdict, verdict, measured)
 
 
 def not_tested(why: str) -> Finding:
-    """A claim that could not be tested here."""
+    """Finding of a claim that these runs cannot test, with the reason."""
     return Finding(Verdict.UNTESTED, Verdict.UNTESTED, note=why)
 
 
 def placed(value: Estimate | float, agrees: Band, direction: Band | None, unit: str = "", **more: Number) -> Finding:
-    """Agrees within one band; has at least the right direction within a wider one.
+    """Finding of a number: `agrees` within the band `agrees`, `direction` within the wider band `direction`.
 
-    The whole interval counts (with one seed, the value).
+    The verdict is undecided unless the whole interval (with one seed, the value) gives the same verdict. `more` has
+    further numbers to report.
     """
     found = value if isinstance(value, Estimate) else Estimate(value, None, 1)
     worst, best = possible_verdicts(true_interval(found, one_seed_decides=True), agrees, direction)
@@ -101,15 +104,15 @@ def placed(value: Estimate | float, agrees: Band, direction: Band | None, unit: 
 
 
 def within(value: Estimate | float, low: float = -math.inf, high: float = math.inf, **more: Number) -> Finding:
-    """A number that must lie in a band, from `low` to `high`; name the end where there is only one."""
+    """Finding of a number that must lie from `low` to `high`. A band with one end has only this end."""
     return placed(value, (low, high), None, "", **more)
 
 
 def all_hold(findings: Mapping[str, Finding]) -> Finding:
-    """Combines measurements that must all hold. The worst decides and is named.
+    """Combines findings that must all hold. The worst finding decides, and the result names its number.
 
-    On a tie, the one furthest beyond its band decides. A certain difference decides in any case. Otherwise, one
-    untested measurement leaves the claim untested.
+    If several findings are equally bad, the finding furthest outside its band decides. If no finding certainly differs,
+    a single untested finding leaves the result untested.
     """
     if not findings:
         return not_tested("nothing was measured")
@@ -139,16 +142,16 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
 
 
 OVER_SET_UPS = "over the set-ups: "
-"""Precedes, at the end of a note, the span of the deciding number."""
+"""Text before the range of the deciding number, which is at the end of a note."""
 
 
 def ranging(
     finding: Finding, others: Mapping[str, Finding], set_ups: Sequence[Finding] = (), numbers: Sequence[str] = ()
 ) -> Finding:
-    """The finding with a verdict over its own and others' that the paper's numbers do not tell apart.
+    """The finding with a verdict that spans its own and those under other choices, which the paper leaves open.
 
-    `others` are by name, such as `recovery=sack`; `set_ups` are values of several choices each. `numbers` say what the
-    deciding number is with the others, for the note.
+    `others` has the finding for each other value of a choice by name, such as `recovery=sack`; `set_ups` has findings
+    for values of several choices each. `numbers` are texts for the note, with the deciding number under other choices.
     """
     tested = [each for each in (finding, *others.values(), *set_ups) if each.verdict is not Verdict.UNTESTED]
     if finding not in tested or len(tested) == 1:
@@ -172,19 +175,19 @@ def _moved(finding: Finding, other: Finding) -> bool:
 
 
 def shortened(parts: Sequence[str], most: int = _NAMED) -> str:
-    """The first parts, and the number of the rest."""
+    """Text with the first `most` parts, and the number of the rest."""
     return ", ".join(parts[:most]) + f" and {len(parts) - most} more" * (len(parts) > most)
 
 
 def _beyond(interval: Band, band: Band) -> float:
-    """Relative distance by which an interval reaches out of a band."""
+    """Distance by which an interval exceeds a band, relative to the exceeded end; absolute if this end is zero."""
     (low, high), (least, most) = interval, band
     outside = [(least - low, least)] * (low < least) + [(high - most, most)] * (high > most)
     return max((by / (abs(end) if abs(end) > sys.float_info.min else 1.0) for by, end in outside), default=0.0)
 
 
 def _qualified(name: str, key: str) -> str:
-    """Name of a number within several findings."""
+    """Name of the number `key` of the finding `name` in a combination of findings."""
     if not name:
         return key
     return name if key == "value" else f"{name}: {key}"

@@ -1,7 +1,7 @@
-"""Quantities of claims, numbers with their intervals at one or more points of a study's grid, and conditions on them.
+"""Quantities and conditions of claims. A quantity has numbers with intervals at one or more points of a study's grid.
 
-An expression such as `change("l2dct", "dctcp", "afct_short_s").at(load=(0.1, 0.2)).within(high=-0.3)` is data. It reads
-its numbers from any given runs and describes the comparison in words.
+An expression such as `change("l2dct", "dctcp", "afct_short_s").at(load=(0.1, 0.2)).within(high=-0.3)` is data. It can
+read its numbers from any runs, and it describes the comparison in words.
 """
 
 import math
@@ -23,34 +23,35 @@ Points = Mapping[str, Estimate]
 SLACK = 0.2
 """Allowed relative distance from the printed number."""
 TIE = 0.05
-"""Relative difference up to which points tie: an order that holds at most points has the right direction then."""
+"""Maximum relative difference of a tie. If an order holds at more than half of the points, ties at the other points
+still have the right direction."""
 TENFOLD = 9.0
-"""Changes above this are not a paper's "much more": only their direction counts."""
+"""Relative change above which a paper's "more" does not agree: only the direction counts."""
 HALVED = -0.5
-"""Changes below this are compared by factor: -95 % is 20 times less, -84 % six times."""
+"""Relative changes below this are compared as factors: -95 % is 20 times less, -84 % is six times less."""
 EXACT = 1e-9
-"""Relative error of numbers that are equal except for rounding."""
+"""Maximum relative error of numbers that are equal except for rounding."""
 NEVER = "never"
 """Text for ∞: the measured event did not happen."""
 _ALL_OF_IT = -1.0
-"""Largest possible decrease."""
+"""Largest possible decrease, as a relative change."""
 
 
 @dataclass(frozen=True)
 class Every:
-    """Every value of a key within bounds. The grid must have at least one."""
+    """Every value of a key from `low` to `high`. The grid must have at least one such value."""
 
     low: float = float("-inf")
     high: float = float("inf")
     needs: tuple[Value, ...] = ()
-    """Values without whose runs the quantity is untested."""
+    """Values that must have runs. Without them, the quantity is untested."""
 
     def __contains__(self, value: Value) -> bool:
         """True if the value is within the bounds."""
         return isinstance(value, str) or self.low <= value <= self.high
 
     def text(self, key: str) -> str:
-        """The selection in words."""
+        """Text that describes the selected values of the key."""
         ends = [f"from {self.low:g}"] * (self.low > float("-inf")) + [f"to {self.high:g}"] * (self.high < float("inf"))
         return " ".join([f"every {key}", *ends])
 
@@ -68,15 +69,15 @@ class PrintedNumber:
     low: float
     high: float
     is_limit: bool = False
-    """True if the printed number is a limit."""
+    """True if the printed number is an upper or lower limit."""
 
     @property
     def name(self) -> str:
-        """Name of the quantity among others."""
+        """Name of the quantity, or its description."""
         return self.of.name or self.of.words
 
     def ours(self, studies: Studies) -> Points:
-        """Our estimates, at one point or several; empty if the runs do not suffice."""
+        """Our estimates at each point; empty if the runs do not have enough data."""
         try:
             found = self.of.points(studies)
         except TOO_LITTLE:
@@ -84,7 +85,10 @@ class PrintedNumber:
         return found if all(math.isfinite(each.value) for each in found.values()) else {}
 
     def off(self, value: float) -> float:
-        """Relative distance of a number from the printed range; ∞ from a printed zero."""
+        """Relative distance of a number from the printed range; ∞ from a printed zero.
+
+        Decreases by more than half are compared as factors.
+        """
         low, high = self.low, self.high
         if self.of.unit == RELATIVE and high < HALVED:
             high, low, value = (1 / (1 + each) for each in (low, high, value))
@@ -94,7 +98,10 @@ class PrintedNumber:
         return abs(value - nearest) / abs(nearest) if nearest else math.inf
 
     def over(self, key: str, metric: object, fixed: Mapping[str, Value]) -> dict[str, list[tuple[Value, float]]]:
-        """Printed points of a metric's curve: (position on the axis, value) by scheme. Empty for another metric."""
+        """Printed points of a metric's curve over a key: pairs of position on the axis and value, by scheme.
+
+        Empty if the printed number is about another metric, or about other values of `fixed` keys.
+        """
         where = dict(self.of.where)
         at = where.pop(key, ())
         places = at if isinstance(at, tuple) else (at,) if isinstance(at, Value) else ()
@@ -106,47 +113,49 @@ class PrintedNumber:
 
 @dataclass(frozen=True)
 class ClaimCondition:
-    """A condition of a claim."""
+    """A condition under which a claim agrees."""
 
     text: str
-    """The sentence after "agrees if"."""
+    """Text of the condition, to follow the words "agrees if"."""
     findings: Callable[[Studies], Mapping[str, Finding]]
-    """Findings by name: one, or one per point."""
+    """Returns findings by name: one, or one per point."""
     studies: frozenset[str] = frozenset()
-    """Studies it reads; "" is the figure's first."""
+    """Names of the studies that the condition reads; "" is the figure's first study."""
     label: str = ""
-    """Prefix that separates its findings from those of other conditions at equal points."""
+    """Prefix for names of findings that several conditions of a claim share."""
     printed: PrintedNumber | None = None
-    """The printed number, if there is one."""
+    """The printed number that the condition compares with, if any."""
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number, or a number at each of some points."""
+    """A number, or one number at each of several points."""
 
     text: str
     unit: str
     find: Find
     studies: frozenset[str]
     neutral: float | None = None
-    """Value of no change: 0 for changes and differences, 1 for ratios, None for levels."""
+    """Value that means no change: 0 for changes and differences, 1 for ratios, None for levels."""
     where: Mapping[str, SelectedValues] = field(default_factory=dict)
+    """Selected values by key."""
     place: str = ""
-    """The selected points in words, if not by key and value."""
+    """Text that describes the selected points. If empty, the text has keys and values."""
     name: str = ""
+    """Short name, if the quantity has one."""
     repeats: str = ""
     """Key of the grid whose values serve as seeds."""
     metric: str = ""
-    """The catalogue's metric, if the quantity is a plain metric of `schemes`."""
+    """Name of the metric in the catalogue, if the quantity is a plain metric of `schemes`."""
     schemes: Sequence[str] = ()
 
     def at(self, place: str = "", /, **where: SelectedValues) -> "Quantity":
-        """Selects points of the grid, `place` in words. Write dots in keys as two underscores."""
+        """The quantity at selected points of the grid. `place` describes the points. Write dots in keys as `__`."""
         named = {key.replace("__", "."): value for key, value in where.items()}
         return replace(self, where={**self.where, **named}, place=place)
 
     def each(self, place: str, points: Mapping[str, Mapping[str, SelectedValues]]) -> "Quantity":
-        """The quantity at points with names, one number at each; `place` is all of them in words."""
+        """The quantity at named points, with one number at each. `place` describes all points together."""
 
         def find(studies: Studies, where: Mapping[str, SelectedValues]) -> Points:
             assert not where, f"{self.text}: {place} leaves nothing to select"
@@ -158,7 +167,7 @@ class Quantity:
         return replace(self, find=find, where={}, place=place)
 
     def over(self, *keys: str) -> "Quantity":
-        """Selects every value of these keys."""
+        """The quantity at every value of these keys."""
         return self.at(**dict.fromkeys(keys, Every()))
 
     def called(self, name: str) -> "Quantity":
@@ -171,34 +180,37 @@ class Quantity:
 
     @property
     def words(self) -> str:
-        """Description and selected points."""
+        """Text that describes the quantity and the selected points."""
         place = self.place or ", ".join(_selected(key, selection) for key, selection in self.where.items())
         return f"{self.text} at {place}" if place else self.text
 
     @property
     def label(self) -> str:
-        """Name of its number among others."""
+        """Name of the quantity's number in a claim."""
         return self.name or self.text
 
     def lowest(self) -> "Quantity":
-        """Lowest of the points. Its interval covers the uncertainty of every point."""
+        """The lowest number over the points. Its interval accounts for the uncertainty of every point."""
         return self._one("lowest", lambda studies: _extreme(self.points(studies).values(), min))
 
     def highest(self) -> "Quantity":
-        """Highest of the points. Its interval covers the uncertainty of every point."""
+        """The highest number over the points. Its interval accounts for the uncertainty of every point."""
         return self._one("highest", lambda studies: _extreme(self.points(studies).values(), max))
 
     def mean(self) -> "Quantity":
-        """Mean over the points."""
+        """Mean of the numbers over the points."""
         return self._one("mean", partial(self._of_points, lambda values: math.fsum(values) / len(values), True))
 
     def trend(self) -> "Quantity":
-        """Rank correlation with the order of the points, averaged over the seeds; 1 if the values only rise."""
+        """Rank correlation of the numbers with the order of the points: 1 if they only rise, -1 if they only fall.
+
+        The correlation is computed for each seed, and averaged over the seeds.
+        """
         trend = self._one("rank correlation of", partial(self._of_points, rank_correlation, False))
         return replace(trend, unit="", neutral=0.0)
 
     def within(self, low: float = -math.inf, high: float = math.inf) -> ClaimCondition:
-        """All points lie from `low` to `high`; without one of them, at most `high` or at least `low`."""
+        """Condition that the numbers at all points lie from `low` to `high`. A missing end sets no limit."""
         if math.isinf(low):
             return self._if(f"at most {amount(high, self.unit)}", (low, high))
         if math.isinf(high):
@@ -206,17 +218,20 @@ class Quantity:
         return self._if(f"{band(low, high, self.unit)}", (low, high))
 
     def below(self, by: float = 0.0) -> ClaimCondition:
-        """All points are below zero; direction alone unless below by more than `by`."""
+        """Condition that the numbers at all points are below `-by`. Up to 0, they have the right direction."""
         text = f"more than {100 * by:g} % lower" if by else "below 0"
         return self._if(text, (-math.inf, _under(-by)), (-math.inf, _under(0.0)), is_order=not by)
 
     def above(self, by: float = 0.0) -> ClaimCondition:
-        """All points are above zero; direction alone unless above by more than `by`."""
+        """Condition that the numbers at all points are above `by`. Numbers from 0 to `by` have the right direction.
+
+        With `by`, numbers above `TENFOLD` have the right direction only, too.
+        """
         text = f"more than {100 * by:g} % higher, and no more than tenfold" if by else "above 0"
         return self._if(text, (_over(by), TENFOLD if by else math.inf), (_over(0.0), math.inf), is_order=not by)
 
     def alike(self, margin: float) -> ClaimCondition:
-        """All points lie within a margin of zero."""
+        """Condition that the numbers at all points lie within `margin` of zero."""
         return self._if(f"within ± {100 * margin:g} %", (-margin, margin))
 
     def near(
@@ -227,11 +242,12 @@ class Quantity:
         limit: Literal["at least", "at most"] | None = None,
         error: float | None = None,
     ) -> ClaimCondition:
-        """Equals the printed value within 20 % (for a change, 20 % of the change).
+        """Condition that the numbers at all points equal the printed value within 20 %.
 
-        With `high`, lies in the printed range, widened by 20 % at both ends (of the factor, for factors above two).
-        With `limit`, is at least or at most the printed value, less or plus 20 %. With `error`, all points equal a
-        theoretical value within this relative error.
+        For a change, these are 20 % of the change, or for decreases by more than half, 20 % of the factor. With `high`,
+        the numbers must lie in the printed range from `low` to `high`, widened by 20 % at both ends. With `limit`, they
+        must be at least the printed value less 20 %, or at most the printed value plus 20 %. With `error`, they must
+        equal a theoretical value within this relative error.
         """
         if error is not None:
             slack = abs(low) * error
@@ -247,7 +263,7 @@ class Quantity:
         return self._if(f"{band(*agrees, self.unit)} (printed: {printed})", agrees, direction, (low, high))
 
     def _limited(self, paper: float, limit: str) -> ClaimCondition:
-        """The printed value is a limit. Only one that leads away from zero has a direction."""
+        """Condition that the numbers keep a printed limit within 20 %. Only a limit away from zero has a direction."""
         is_most = limit == "at most"
         end = paper + abs(paper) * SLACK if is_most else paper - abs(paper) * SLACK
         agrees = (-math.inf, end) if is_most else (end, math.inf)
@@ -256,7 +272,7 @@ class Quantity:
         return self._if(text, agrees, direction, (paper, paper), is_limit=True)
 
     def _direction(self, paper: float) -> Band | None:
-        """Values on the printed value's side of `neutral`; None without a neutral value."""
+        """Band of values on the same side of `neutral` as the printed value; None without a neutral value."""
         if self.neutral is None:
             return None
         return (_over(self.neutral), math.inf) if paper > self.neutral else (-math.inf, _under(self.neutral))
@@ -269,7 +285,11 @@ class Quantity:
         return replace(self, text=f"{word} {self.words}", find=find, where={}, place="", name=name, metric="")
 
     def _of_points(self, of: Callable[[list[float]], float], rising: bool, studies: Studies) -> Estimate:
-        """One number from the points of each seed. Bounds give a bound if `rising`, else an open result."""
+        """Estimate from one number per seed, which `of` computes from the numbers at the points.
+
+        If `rising`, a larger number at a point gives a larger result, so that bounds give a bound. Otherwise, the
+        result is a lower and an upper bound, which leaves it open.
+        """
         parts = each_seed(studies, self.studies, self.repeats) or [studies]
         found = over_seeds([of([each.value for each in self.points(part).values()]) for part in parts])
         points = self.points(studies).values()
@@ -301,7 +321,7 @@ class Quantity:
 
 
 def decided(text: str, check: Callable[..., Finding]) -> ClaimCondition:
-    """A condition checked by a function. Its parameters are named after the studies it reads."""
+    """Condition that a function checks. Its parameters are named after the studies that it reads."""
     return ClaimCondition(text, lambda studies: {"": applied(check, studies)}, frozenset(reads(check)))
 
 
@@ -311,10 +331,11 @@ def same(value: float, expected: float, error: float = EXACT) -> bool:
 
 
 Pairs = Mapping[str, tuple[float, float]]
+"""Number and expected value, by name."""
 
 
 def equal(find: Callable[..., Pairs], error: float = EXACT, digits: int | None = None) -> ClaimCondition:
-    """Numbers that equal their expected values, within a relative error or to this many decimals."""
+    """Condition that numbers equal their expected values, within a relative error or to this many decimals."""
 
     def agrees(ours: float, theirs: float) -> bool:
         return abs(ours - theirs) <= 0.5001 * 10**-digits if digits else same(ours, theirs, error)
@@ -328,14 +349,14 @@ def equal(find: Callable[..., Pairs], error: float = EXACT, digits: int | None =
 
 
 def amount(value: float, unit: str, ci95: tuple[float, float] | None = None) -> str:
-    """A number with its unit and, in the same unit, its interval."""
+    """Text of a number with its unit and, in the same unit, its interval."""
     scale = scale_for(unit, [value])
     ends = f" [{', '.join(_digits(end, unit, scale) for end in ci95)}]" if ci95 else ""
     return f"{_digits(value, unit, scale)} {'' if math.isinf(value) else scale.unit}".rstrip() + ends
 
 
 def band(low: float, high: float, unit: str) -> str:
-    """A range as text. A change is shown as -100 % at least."""
+    """Text of a range. The lower end of a change is shown as -100 % at least, because nothing falls below."""
     if unit == RELATIVE:
         low = max(low, _ALL_OF_IT)
     scale = scale_for(unit, [low, high])
@@ -349,7 +370,7 @@ def _digits(value: float, unit: str, scale: DisplayUnit) -> str:
 
 
 def _extreme(found: Collection[Estimate], of: Callable[[Sequence[float]], float]) -> Estimate:
-    """Minimum or maximum of estimates, with an interval from all their intervals."""
+    """Minimum or maximum of estimates. The ends of the interval are the extremes of the ends of all intervals."""
     intervals = [each.ci95 or (each.value, each.value) for each in found]
     ends = [true_interval(each, one_seed_decides=True) for each in found]
     ci95 = (of([low for low, _ in intervals]), of([high for _, high in intervals]))
@@ -370,19 +391,20 @@ def _selected(key: str, selection: SelectedValues) -> str:
 
 
 def last_part(key: str) -> str:
-    """The last part of a key."""
+    """The part of a key after its last dot."""
     return key.rpartition(".")[2]
 
 
 def joined(names: Sequence[str]) -> str:
-    """Names in words."""
+    """Text that lists names."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def _over(value: float) -> float:
-    """Next larger number, for a band without its end."""
+    """The next larger number, as the lower end of a band that excludes `value`."""
     return math.nextafter(value, math.inf)
 
 
 def _under(value: float) -> float:
+    """The next smaller number, as the upper end of a band that excludes `value`."""
     return math.nextafter(value, -math.inf)

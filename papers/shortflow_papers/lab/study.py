@@ -1,4 +1,4 @@
-"""Runs of a figure: one scenario, schemes, a grid of settings, seeds; and the details that its paper leaves open."""
+"""Studies, which are the runs of a figure: scenario, schemes, grid and seeds; and choices that a paper leaves open."""
 
 import functools
 import itertools
@@ -18,11 +18,11 @@ Position = tuple[Value, ...]
 
 
 HOSTS = {"host.model": "fifo"}
-"""Hosts of the papers: a sender may fill its host's queue."""
+"""Hosts as in the papers' simulations: a sender may fill its host's queue."""
 
 
 class Scale(StrEnum):
-    """Scale of a reproduction: a coarse look in minutes, or the paper's size."""
+    """Scale of a reproduction: quick takes minutes, full has the paper's scale."""
 
     QUICK = "quick"
     FULL = "full"
@@ -30,14 +30,14 @@ class Scale(StrEnum):
 
 @dataclass(frozen=True)
 class Choice:
-    """An unspecified detail of a paper."""
+    """A detail that a paper leaves unspecified, with possible values."""
 
     about: str
     """Description in one line."""
     values: Mapping[str, Settings]
-    """Settings of each value by name. Recipes take the first."""
+    """Settings of each value, by the value's name. Recipes take the first value."""
     undecided: bool = False
-    """The paper's own numbers do not tell the values apart: verdicts are the range over all."""
+    """True if the paper's numbers do not decide between the values. Verdicts then span all values."""
 
     @property
     def taken(self) -> str:
@@ -46,49 +46,53 @@ class Choice:
 
     @property
     def others(self) -> list[str]:
-        """Names of the alternatives."""
+        """Names of the other values."""
         return list(self.values)[1:]
 
 
 @dataclass(frozen=True)
 class Study:
-    """A grid of runs. At the quick scale, `quick` and `quick_seeds` replace their full counterparts."""
+    """Runs over a grid. At the quick scale, values in `quick` replace those of `over` and `settings`.
+
+    `quick_seeds` then replaces `seeds`.
+    """
 
     scenario: str | Mapping[str, object]
     """A shipped scenario by name, or a scenario's tables."""
     schemes: Sequence[str]
-    """Schemes; ideal schedulers are named `ideal-…`."""
+    """Names of the schemes; those of ideal schedulers begin with `ideal-`."""
     over: Mapping[str, Sequence[Value]] = field(default_factory=dict)
-    """The grid: values of each key."""
+    """Grid: values of each key."""
     settings: Settings = field(default_factory=dict)
     """Settings of all runs."""
     of_scheme: Mapping[str, Settings] = field(default_factory=dict)
-    """Settings of one scheme's runs; they override common settings and choices."""
+    """Settings of one scheme's runs, which override common settings and choices."""
     seeds: int = 10
+    """Number of seeds at the full scale."""
     quick: Mapping[str, Any] = field(default_factory=dict)
     """Values of the grid, and settings, at the quick scale."""
     quick_seeds: int = 5
-    """At most `seeds`."""
+    """Number of seeds at the quick scale, but at most `seeds`."""
     as_shipped: bool = False
-    """Take the scenario as it ships, without `HOSTS` and `LAWS` of the papers."""
+    """True to use the scenario as it ships, without the papers' `HOSTS` and `LAWS`."""
 
     def grid(self, scale: Scale) -> dict[str, Sequence[Value]]:
-        """Values of each key of the grid."""
+        """Values of each key of the grid at this scale."""
         return {key: self._at(scale).get(key, values) for key, values in self.over.items()}
 
     def positions(self, scale: Scale) -> Iterator[Position]:
-        """Every point of the grid: one value for each key."""
+        """All points of the grid, each with one value for each key."""
         return itertools.product(*self.grid(scale).values())
 
     def seed_range(self, scale: Scale) -> range:
-        """Seeds of every point."""
+        """Seeds of every point at this scale."""
         return range(1, (min(self.quick_seeds, self.seeds) if scale is Scale.QUICK else self.seeds) + 1)
 
     def runs(self, scale: Scale, position: Position, chosen: Settings, seeds: Sequence[int] = ()) -> list[Run]:
-        """Runs at a point, with these or all seeds.
+        """Runs at a point, with these seeds (default: all).
 
-        `chosen` has settings of choices. They override the study's settings but not its grid; each scheme takes the
-        settings it accepts.
+        `chosen` has settings of choices. They override the study's settings, but neither its grid nor `of_scheme`. Each
+        scheme takes only the settings that it accepts.
         """
         seeds = seeds or self.seed_range(scale)
         varied = dict(zip(self.over, position, strict=True))
@@ -105,10 +109,11 @@ class Study:
         return runs
 
     def follows(self, scale: Scale, before: Settings, after: Settings) -> bool:
-        """True if a choice with these settings of its default and another value applies to the study.
+        """True if the study follows a choice. `before` has the settings of its default value, `after` of another one.
 
-        It applies if all runs have the default value and some run changes with the other value. It does not apply to
-        keys that the study varies or sets itself, or to values that its network does not allow.
+        The study follows the choice if all its runs have the default value, and at least one run changes with the other
+        value. A study does not follow choices of keys that it varies or sets itself, nor values that its network does
+        not allow.
         """
         if not before.keys().isdisjoint(self.grid(scale)):
             return False
@@ -136,9 +141,9 @@ def _accepts(scheme: str, key: str) -> bool:
 
 
 def parse_choices(values: Iterable[str], known: Mapping[str, Collection[str]]) -> dict[str, str]:
-    """`--choice` options as a mapping; `known` has the values of each choice.
+    """Values of choices by name, from `--choice` options. `known` has the values of each choice.
 
-    Raises an error with the nearest name for unknown names and values.
+    Raises `ConfigError`, which suggests the nearest name, for an unknown name or value.
     """
     chosen = {}
     for text in values:
