@@ -3,7 +3,6 @@
 //! Each of the next 4,095 slots has a list. Later events, mostly retransmission timers, are in a binary heap.
 //! Most packets arrive within the wheel, so the cost of adding and taking an event does not grow with the
 //! network.
-//! arrive within the wheel, so adding and taking an event costs the same in small and in large networks.
 
 use super::due::{NodeScope, ScheduledEvent};
 use shortflow_units::{Instant, Span};

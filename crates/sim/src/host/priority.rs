@@ -1,5 +1,5 @@
-//! Packet priority that a sender sets for switches with priority queues. A lower number leaves sooner. ACKs
-//! and connection requests have priority 0, the highest.
+//! Packet priority that a sender sets for queues that order packets by priority. A lower number leaves sooner.
+//! ACKs and connection requests have priority 0, the highest.
 //!
 //! | rule | number in the packet | resulting order |
 //! |---|---|---|

@@ -53,8 +53,7 @@ const ORDINALS: ListOf<RangeInclusive<u64>> = ListOf(1..=u64::MAX, "a list of wh
 /// Faults on some links.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
-    /// Ports that send onto the affected links, in ascending order. Link i of a graph has the ports 2i and 2i
-    /// + 1.
+    /// Ports that send onto the affected links, in ascending order. Link i has the ports 2i and 2i + 1.
     pub ports: Vec<PortId>,
     /// Probability that a data packet is lost on arrival at a port.
     pub loss: f64,

@@ -3,7 +3,6 @@
 //!
 //! A host that gets a request asks its children at once. When all children have answered, or at once without
 //! children, the host computes and answers. The query ends when the root has all answers.
-//! has none, it computes and answers. The query is done when the root has every answer.
 
 use super::messages::{Draws, Messages};
 use super::rounds::Rounds;
