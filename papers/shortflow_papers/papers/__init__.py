@@ -1,7 +1,7 @@
-"""The papers: one package each. The five have pages; DCTCP, their baseline, has none. Other packages add theirs.
+"""Papers, one package each: the five with pages, their baseline DCTCP, and known results. Other packages add more.
 
-A module's figures are its top-level `Figure` objects. A package's `CHOICES` are the details that its paper leaves open,
-by name, and its `STAND_INS` the scheme that each of the paper's schemes modifies.
+Figures are the `Figure` objects at the top level of a package's modules. `CHOICES` of a package has the details that
+the paper leaves open, by name. `STAND_INS` has the scheme that each of the paper's schemes modifies.
 """
 
 import functools
@@ -20,9 +20,9 @@ from shortflow_papers.lab.study import Choice
 
 PAPERS = ("l2dct", "xdctcp", "pecn", "atcp", "fast")
 OWN = (*PAPERS, "dctcp", "known")
-"""Papers of this package."""
+"""Short names of the papers in this package."""
 GROUP = "shortflow.papers"
-"""Group of entry points: the package of a paper, by the paper's short name."""
+"""Group of entry points. An entry point has the short name of a paper, and names the paper's package."""
 
 
 @functools.cache
@@ -38,7 +38,7 @@ def _package(paper: str) -> ModuleType:
 
 @functools.cache
 def _read() -> tuple[dict[str, Figure], dict[str, MissingRequirement]]:
-    """Figures by id, and the error of each paper whose package cannot be used."""
+    """Figures by id, and the error of each paper of another package that cannot be used."""
     found: dict[str, Figure] = {}
     errors: dict[str, MissingRequirement] = {}
     for paper in every_paper():
@@ -78,17 +78,17 @@ def figures() -> dict[str, Figure]:
 
 
 def refused() -> dict[str, MissingRequirement]:
-    """Papers of other packages that cannot be used, each with the error that says why."""
+    """Papers of other packages that cannot be used, each with its error."""
     return _read()[1]
 
 
 def unheard() -> list[str]:
-    """A sentence on each paper of another package that is left out."""
+    """Sentences on papers of other packages that are left out."""
     return [*left_out(GROUP, OWN), *map(str, refused().values())]
 
 
 def package_of(paper: str) -> str:
-    """Name of the Python package that has a paper."""
+    """Name of the top-level Python package that has a paper."""
     return _package(paper).__name__.partition(".")[0]
 
 
@@ -123,18 +123,18 @@ def set_apart(figure: Figure) -> str:
 
 
 def stand_ins(paper: str) -> dict[str, str]:
-    """The scheme that each of the paper's schemes modifies: its stand-in for checks."""
+    """For each of the paper's schemes, the scheme that it modifies, which is its stand-in in checks."""
     found: dict[str, str] = getattr(_package(paper), "STAND_INS", {})
     return found
 
 
 def set_ups(paper: str) -> Sequence[Mapping[str, str]]:
-    """Values of choices near the printed numbers of a paper's baselines, over which its claims are judged."""
+    """Set-ups of a paper, near the printed numbers of its baselines. Verdicts on its claims span them."""
     found: Sequence[Mapping[str, str]] = getattr(_package(paper), "SET_UPS", ())
     return found
 
 
 def paper_headlines(paper: str) -> dict[str, str]:
-    """The claims that a paper's page opens with, and the cause of each difference (empty for none)."""
+    """Claims at the top of a paper's page, each with the cause of a difference (empty without one)."""
     found: dict[str, str] = getattr(_package(paper), "HEADLINES", {})
     return found

@@ -1,7 +1,7 @@
-"""Choices shared by several papers, and the defaults of ns-2, which four of them name.
+"""Choices that several papers share, and the defaults of ns-2, which four of the papers name as their simulator.
 
-The values are those of ns-2.35, `tcl/lib/ns-default.tcl`, and of the DCTCP authors' code for it: `tcp/tcp-full.cc`, and
-its sample script, which runs `FullTcp/Sack` with packets of 1460 bytes and a `window_` of 1256. All four papers run
+The values are from `tcl/lib/ns-default.tcl` of ns-2.35, and from the DCTCP authors' code for ns-2: `tcp/tcp-full.cc`
+and its sample script, which runs `FullTcp/Sack` with packets of 1460 bytes and a `window_` of 1256. All four papers run
 this DCTCP as a baseline.
 """
 
@@ -15,7 +15,7 @@ from shortflow.api.scenarios import Settings
 from shortflow_papers import lab
 
 NS2: Settings = {"tcp.handshake": "true", "tcp.clock_granularity": "10ms", "host.buffer": "50pkt"}
-"""`syn_` is true, `tcpTick_` 0.01 s, and `limit_` of every queue 50, those of hosts included."""
+"""In ns-2, `syn_` is true, `tcpTick_` is 0.01 s, and `limit_` of every queue, also of hosts, is 50 packets."""
 
 INITIAL_ALPHA = lab.Choice(
     "congestion estimate of a new connection",
@@ -46,13 +46,16 @@ RTO_CLOCK = lab.Choice(
 
 
 WITHIN = 1.2
-"""Largest factor between ours and a printed number of the baselines of a set-up near them."""
+"""Maximum factor between our and a printed number of the baselines, in a set-up that counts as near."""
 NEAREST = 5
-"""Set-ups that are taken if none is near."""
+"""Number of set-ups that are taken if no set-up is near."""
 
 
 def near(file: Path) -> list[Mapping[str, str]]:
-    """Set-ups of a fit's list that are within 20 % of every printed number of the baselines, or else the nearest."""
+    """Set-ups in the file of a fit that are near every printed number of the baselines.
+
+    If no set-up is near, the `NEAREST` first ones are taken. Each set-up has the value of each choice.
+    """
     with file.open(encoding="utf-8", newline="") as lines:
         rows = [*csv.DictReader(lines)]
     found = [row for row in rows if float(row["largest factor"]) <= WITHIN] or rows[:NEAREST]
@@ -60,11 +63,11 @@ def near(file: Path) -> list[Mapping[str, str]]:
 
 
 def drawn(of: Sequence[Mapping[str, str]], most: int = 12, seed: int = 1) -> list[Mapping[str, str]]:
-    """The first set-up, which is the nearest, and others drawn by the seed, in the order of the list."""
+    """At most `most` set-ups: the first one, which is the nearest, and others drawn by the seed, in order."""
     places = random.Random(seed).sample(range(1, len(of)), min(most, len(of)) - 1)
     return [of[place] for place in sorted([0, *places])]
 
 
 def taking(value: str, choice: lab.Choice) -> lab.Choice:
-    """The choice with this value first, as the recipes take it."""
+    """The choice with this value first, so that recipes take it."""
     return replace(choice, values={value: choice.values[value], **choice.values})

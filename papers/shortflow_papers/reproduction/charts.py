@@ -1,4 +1,4 @@
-"""Figures as charts."""
+"""Charts of figures: drawings, and printed numbers next to measured ones."""
 
 import itertools
 import math
@@ -31,11 +31,11 @@ from shortflow_papers.lab.quantity import PrintedNumber
 _Pair = tuple[str, PrintedNumber, Estimate]
 """Name, printed number and our estimate."""
 _LONGEST = 82
-"""Letters of a name that fit above a row."""
+"""Maximum number of characters of a name that fit above a row."""
 _TALL = 40
-"""Height of a row."""
+"""Height of a row, in pixels."""
 _DECADES = 20
-"""Ratio from which numbers stand on a logarithmic axis."""
+"""Ratio of the largest to the smallest number above which their axis is logarithmic."""
 _PAPER, _OURS = "var(--c1)", "var(--c0)"
 _DIAMOND: dict[str, Any] = {
     "shape": "diamond",
@@ -48,7 +48,10 @@ _DIAMOND: dict[str, Any] = {
 
 
 def figure_charts(figure: Figure, studies: Studies) -> list[Chart]:
-    """Drawings of a figure for which the runs suffice, then printed numbers beside ours, one chart per unit."""
+    """Charts of a figure for which the runs have enough data.
+
+    Drawings come first, then printed numbers next to ours, with one chart per unit.
+    """
     names = (f"{figure.id.replace('/', '-')}-{number}" for number in itertools.count(1))
     by_unit: dict[str, list[_Pair]] = {}
     for each in figure.printed:
@@ -61,7 +64,7 @@ def figure_charts(figure: Figure, studies: Studies) -> list[Chart]:
 
 
 def curves_of(drawing: Drawing, name: str) -> Chart:
-    """Curves as a chart; numbers that are not finite are left out."""
+    """Chart of a drawing. Marks whose numbers are not finite are left out."""
     rows = [row for line in drawing.lines for row in _rows(line)]
     names = list(dict.fromkeys(line.name for line in drawing.lines))
     ours, printed = "!datum.printed", "datum.printed"
@@ -100,7 +103,7 @@ def _rows(line: Line) -> list[dict[str, Any]]:
 
 
 def _beside(unit: str, pairs: Sequence[_Pair], name: str) -> Chart:
-    """One row per number: its name above, the paper's number or range, and ours with its interval."""
+    """Chart with a row for each printed number: name, printed number or range, and our number with its interval."""
     scale = scale_for(unit, [value for _, paper, ours in pairs for value in (paper.low, paper.high, ours.value)])
     label = "change (%)" if unit == RELATIVE else scale.unit
     title = f"Printed and measured{f': {label}' if label else ''}"
@@ -139,7 +142,7 @@ def _span(x: Spec, y: Spec, ends: tuple[str, str], colour: str) -> Spec:
 
 
 def _fitted(name: str) -> str:
-    """A name cut to the room that a row has, with the place behind its colon."""
+    """A name shortened to the width of a row. The part from its colon on is kept."""
     if len(name) <= _LONGEST:
         return name
     what, colon, place = name.partition(": ")

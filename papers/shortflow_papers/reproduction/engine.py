@@ -1,4 +1,4 @@
-"""Runs recipes: all runs in one pool, then a verdict for every claim."""
+"""Reproduction of figures: does all runs in one batch, then decides every claim."""
 
 import fnmatch
 import time
@@ -25,21 +25,21 @@ Chosen = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Planned:
-    """Runs of one figure, by study and point."""
+    """Planned runs of one figure, by study and point."""
 
     figure: Figure
     scale: Scale
     followed: Mapping[str, Chosen]
-    """Other values of choices that each study follows."""
+    """For each study, the values of choices that it follows and that are not the default."""
     runs: Mapping[str, Mapping[Position, Sequence[Run]]]
 
     @property
     def all_runs(self) -> list[Run]:
-        """All runs."""
+        """All runs of all studies."""
         return [run for points in self.runs.values() for runs in points.values() for run in runs]
 
     def data(self, results: Mapping[str, Result]) -> dict[str, Data]:
-        """The studies that finished, with these results by run key."""
+        """Data of each study without failed runs. `results` has a result for each run key."""
         failed = self.failed(results)
         return {
             name: Data(
@@ -68,7 +68,7 @@ class Reproduced:
     charts: Sequence[Chart]
     claims: Sequence[Judged]
     followed: Mapping[str, Chosen]
-    """Other values of choices that each study follows."""
+    """For each study, the values of choices that it follows and that are not the default."""
     origins: Mapping[str, Sequence[Provenance]]
     """Provenance of each study's runs."""
 
@@ -83,7 +83,10 @@ class Reproduced:
         return {name: [each["digest"] for each in of_study] for name, of_study in self.origins.items()}
 
     def without(self, name: str, value: str) -> str | None:
-        """The paper that lacks a chosen value, or the figure that it does not change; None otherwise."""
+        """The paper that does not have a value of a choice, or the figure whose runs the value does not change.
+
+        None if the value changes the figure, is the default, or if the figure has no studies.
+        """
         choice = choices(self.figure.paper).get(name)
         if not self.followed or (choice and value == choice.taken):
             return None
@@ -104,7 +107,7 @@ class Reproduction:
     """Number of runs found in the store."""
     seconds: float
     reach: dict[tuple[str, str], set[str]] = field(default_factory=dict, repr=False)
-    """Claims that another value of a choice reaches, as far as known."""
+    """Cache: the claims that read a study changed by a value of a choice, by choice and value."""
 
     @property
     def claims(self) -> list[Judged]:
@@ -112,7 +115,7 @@ class Reproduction:
         return [judged for figure in self.figures for judged in figure.claims]
 
     def of_paper(self, paper: str) -> list[Reproduced]:
-        """Figures of a paper, those with pictures first."""
+        """Figures of a paper, those with charts first."""
         return sorted((each for each in self.figures if each.figure.paper == paper), key=lambda each: not each.charts)
 
     @property
@@ -125,7 +128,7 @@ class Reproduction:
 
     @property
     def not_reached(self) -> dict[str, list[str]]:
-        """Places without effect of each choice: papers that lack it, and figures that vary or set it."""
+        """For each choice, the papers that do not have it, and the figures that vary or set it."""
         found = {
             f"{name}={value}": [each for figure in self.figures if (each := figure.without(name, value))]
             for name, value in self.chosen.items()
@@ -133,7 +136,7 @@ class Reproduction:
         return {change: list(dict.fromkeys(places)) for change, places in found.items() if places}
 
     def conditions(self, paper: str) -> str:
-        """Scale, runs and choices of a paper, in a few sentences."""
+        """Sentences on scale, runs and choices of a paper's reproduction."""
         here, every = len(self.of_paper(paper)), sum(each.paper == paper for each in figures().values())
         part = [f"A part: {here} of {every} figures."] if here < every else []
         chosen = ", ".join(f"{name}={value}" for name, value in self.chosen.items()) or "as the recipes take them"
@@ -154,10 +157,10 @@ class Reproduction:
 
 
 def select(patterns: Sequence[str]) -> list[Figure]:
-    """Figures with a matching id, or with a matching claim (default: all).
+    """Figures of which the id, the paper or a claim matches one of the patterns (default: all).
 
-    A paper's name matches all its figures. Papers of other packages that cannot be used are left out with a note;
-    if a pattern names one, its `MissingRequirement` is raised.
+    Papers of other packages that cannot be used are left out with a note. If a pattern names such a paper, its
+    `MissingRequirement` is raised. Raises `ConfigError` for a pattern without match.
     """
     known = figures()
     for paper, error in refused().items():
@@ -182,7 +185,10 @@ def _matches(figure: Figure, pattern: str) -> bool:
 
 
 def ask_reproduction(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen | None = None) -> Ask[Reproduction]:
-    """Runs everything that figures need in one batch, and decides their claims."""
+    """Asks for all runs of the figures in one batch, and decides their claims.
+
+    Raises `ConfigError` for a choice that changes no run.
+    """
     chosen = chosen or {}
     started = time.perf_counter()
     planned = _all_planned(chosen_figures, scale, chosen)
@@ -203,13 +209,17 @@ def ask_reproduction(chosen_figures: Sequence[Figure], scale: Scale, chosen: Cho
 
 
 def _all_planned(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen) -> list[Planned]:
-    """Runs of all figures. A figure of another package that has no runs is left out with a note, unless all are."""
+    """Runs of all figures.
+
+    If planning a figure of another package raises an error, the figure is left out with a note. If no figure is left,
+    the first error is raised.
+    """
     planned: list[Planned] = []
     errors: list[Exception] = []
     for figure in chosen_figures:
         try:
             planned.append(runs_of(figure, scale, chosen))
-        except Exception as error:  # any: a figure of another package is its author's code
+        except Exception as error:  # any error, because a figure of another package runs its author's code
             if figure.paper in OWN:
                 raise
             errors.append(ConfigError(f"{figure.id}: {fault(error, package_of(figure.paper))}"))
@@ -246,10 +256,10 @@ def _finished(plan: Planned, results: Mapping[str, Result]) -> Reproduced:
 
 
 def _judged(claim: Claim, data: Mapping[str, Data], instead: Mapping[str, str], scale: Scale | None) -> Judged:
-    """A claim with its verdict. A claim of another package that raises is untested, and the error is its note."""
+    """A claim with its verdict. If a claim of another package raises an error, it is untested, with a note."""
     try:
         return judge_claim(claim, data, instead, scale)
-    except Exception as error:  # any: a claim of another package is its author's code
+    except Exception as error:  # any error, because a claim of another package runs its author's code
         if claim.paper in OWN:
             raise
         finding = not_tested(f"deciding the claim raises {fault(error, package_of(claim.paper))}")
@@ -257,10 +267,10 @@ def _judged(claim: Claim, data: Mapping[str, Data], instead: Mapping[str, str], 
 
 
 def _charts(figure: Figure, data: Mapping[str, Data]) -> Sequence[Chart]:
-    """Charts of a figure. Without them, if drawing a figure of another package raises, a note has the error."""
+    """Charts of a figure. If drawing a figure of another package raises an error, a note says so."""
     try:
         return figure_charts(figure, data)
-    except Exception as error:  # any: a drawing of another package is its author's code
+    except Exception as error:  # any error, because a drawing of another package runs its author's code
         if figure.paper in OWN:
             raise
         note(f"{figure.id}: drawing raises {fault(error, package_of(figure.paper))}; the page has no chart of it")
@@ -268,7 +278,7 @@ def _charts(figure: Figure, data: Mapping[str, Data]) -> Sequence[Chart]:
 
 
 def followed_choices(figure: Figure, scale: Scale, chosen: Chosen) -> dict[str, Chosen]:
-    """Chosen values that each study of a figure follows, those that recipes take left out."""
+    """For each study of a figure, the chosen values that it follows, without values that recipes take anyway."""
     known = choices(figure.paper)
 
     def follows(study: Study, name: str, value: str) -> bool:
@@ -284,7 +294,7 @@ def followed_choices(figure: Figure, scale: Scale, chosen: Chosen) -> dict[str, 
 
 
 def runs_of(figure: Figure, scale: Scale, chosen: Chosen) -> Planned:
-    """Runs of a figure with other values of choices."""
+    """Planned runs of a figure with the chosen values."""
     known, follows = choices(figure.paper), followed_choices(figure, scale, chosen)
     runs = {}
     for name, study in figure.studies.items():

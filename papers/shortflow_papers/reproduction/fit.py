@@ -1,4 +1,4 @@
-"""Fit of a paper's open choices to the printed numbers of its baselines; no run has the paper's own scheme."""
+"""Fit of a paper's open choices to the printed numbers of its baselines. No run has the paper's own scheme."""
 
 import csv
 import io
@@ -18,31 +18,31 @@ from shortflow_papers.reproduction.engine import Chosen, Planned, runs_of
 from shortflow_papers.reproduction.tried import together
 
 DRAWN = 4
-"""Set-ups in which each choice is tried for an effect on a number."""
+"""Number of drawn set-ups in which each choice is tried for an effect on a number."""
 FAR = 1.25
-"""Factor between ours and a printed number from which a set-up is dropped."""
+"""Factor between our number and the printed one above which a set-up is dropped."""
 BATCH = 40
-"""Combinations whose runs are done together."""
+"""Number of combinations whose runs are done in one batch."""
 
 
 @dataclass(frozen=True)
 class SetUp:
-    """Values of choices, and the baselines' numbers with them."""
+    """Values of choices, and the baselines' numbers under these values."""
 
     values: Chosen
     ours: Mapping[str, float]
     """Our numbers by claim and quantity."""
     off: float
-    """Largest factor between ours and the printed number, over all numbers."""
+    """Largest factor between our and the printed value of a number."""
 
     @property
     def text(self) -> str:
-        """The choices as text."""
+        """Values of the choices as text."""
         return together(self.values)
 
 
 def in_rows(found: Sequence[SetUp]) -> str:
-    """Set-ups as text in CSV, one a line."""
+    """Set-ups as text in CSV, with one set-up per line."""
     numbers = [*found[0].ours] if found else []
     rows = [["choices", "largest factor", *numbers]]
     rows += [[each.text, f"{each.off:.4g}", *(f"{each.ours[name]:.4g}" for name in numbers)] for each in found]
@@ -52,19 +52,20 @@ def in_rows(found: Sequence[SetUp]) -> str:
 
 
 BaselineNumber = tuple[str, PrintedNumber, Figure]
-"""A claim's printed number of baselines, and the figure with the number's runs alone."""
+"""Id of a claim, a printed number of its baselines, and the figure reduced to the runs of this number."""
 ChoiceValues = tuple[tuple[str, str], ...]
-"""Values of choices by the choice, in the order of the paper's choices."""
+"""Pairs of choice and value, in the order of the paper's choices."""
 
 
 def fit(
     figures: Sequence[Figure], scale: Scale, tell: Callable[[str], object]
 ) -> Generator[Wanted, list[Result], list[SetUp]]:
-    """Every combination of the choices that move a printed number of the baselines, the nearest first.
+    """Set-ups near the printed numbers of the baselines, the nearest first. `tell` reports progress.
 
-    A choice moves a number if one of its values changes a digest of the number's runs in one of `DRAWN` set-ups, drawn
-    by a seed. One number after the other drops the set-ups whose first run is off by more than `FAR`; those left are
-    measured with all seeds.
+    Only choices that move a number are combined. A choice moves a number if one of its values changes the digest of the
+    number's first run in one of `DRAWN` set-ups, which are drawn with a fixed seed. Number by number, the set-ups whose
+    first seed is off by more than `FAR` are dropped. The remaining set-ups are measured with all seeds. Raises
+    `ConfigError` for figures of several papers, or without printed numbers of baselines.
     """
     numbers = [number for figure in figures for number in _numbers(figure)]
     if not numbers or len({figure.paper for figure in figures}) > 1:
@@ -116,13 +117,13 @@ def _numbers(figure: Figure) -> Iterator[BaselineNumber]:
 
 
 def _at(printed: PrintedNumber, grid: Mapping[str, Sequence[Value]]) -> dict[str, Sequence[Value]]:
-    """The points of a grid that a printed number is about."""
+    """The grid reduced to the points that a printed number is about."""
     where = {key: at if isinstance(at, tuple) else (at,) for key, at in printed.of.where.items()}
     return {**grid, **{key: [each for each in grid[key] if each in where[key]] for key in where if key in grid}}
 
 
 def _planned(number: BaselineNumber, scale: Scale, values: Chosen, seeds: int | None = None) -> Planned:
-    """Runs of the number's baselines, with the first `seeds` of each (default: all)."""
+    """Planned runs of the number's baselines, with the first `seeds` seeds (default: all)."""
     _, printed, figure = number
     planned = runs_of(figure, scale, values)
     ((name, points),) = planned.runs.items()
@@ -139,7 +140,7 @@ def _part(values: ChoiceValues, names: Sequence[str]) -> ChoiceValues:
 
 
 def _off(number: BaselineNumber, ours: Mapping[str, float]) -> float:
-    """Largest factor between our values and the printed number."""
+    """Largest factor between one of our values and the printed number or range."""
     off = 1.0
     for value in ours.values():
         near = min(max(value, number[1].low), number[1].high)
@@ -150,7 +151,10 @@ def _off(number: BaselineNumber, ours: Mapping[str, float]) -> float:
 def _moves(
     number: BaselineNumber, scale: Scale, tried: Sequence[Sequence[Chosen]]
 ) -> Generator[Wanted, list[Result], bool]:
-    """True if the first runs of set-ups that differ in one choice have different digests, in some list of set-ups."""
+    """True if the choice moves the number. Each list in `tried` has set-ups that differ in this choice alone.
+
+    The choice moves the number if first runs of set-ups in the same list have different digests.
+    """
     plans = [[_planned(number, scale, values).all_runs[0] for values in alike] for alike in tried]
     done = yield Wanted([run for alike in plans for run in alike])
     digests = {result.key: result.provenance["digest"] for result in done}
@@ -164,7 +168,7 @@ def _measured(
     tell: Callable[[str], object],
     seeds: int | None = None,
 ) -> Generator[Wanted, list[Result], dict[ChoiceValues, dict[str, float]]]:
-    """The number at each of its points, by combination, over the first `seeds` (default: all)."""
+    """The number at each of its points, by combination, over the first `seeds` seeds (default: all)."""
     found: dict[ChoiceValues, dict[str, float]] = {}
     every = [*combinations]
     for start in range(0, len(every), BATCH):

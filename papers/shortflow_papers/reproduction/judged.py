@@ -1,4 +1,4 @@
-"""Claims with their findings: what they count for, and the reasons for their verdicts."""
+"""Judged claims: claims with their findings, the reasons for their verdicts, and the counts that include them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,16 +15,18 @@ from shortflow_papers.papers import choices
 from shortflow_papers.reproduction.tried import Tried, stored
 
 NEAR = (10, 20, 30)
-"""Distances from printed numbers to count, in per cent."""
+"""Distances from printed numbers that are counted, in per cent."""
 
 Counts = dict[str, dict[str, int]]
-"""Number of claims with each verdict, by group. `numbers` counts claims with printed numbers: `all`, and those with all
-of ours `within_10` %, 20 % and 30 %. Equations, claims that the baseline passes, and numbers that a fit used are left
-out there."""
+"""Number of claims with each verdict, by group.
+
+`numbers` counts claims with printed numbers: `all` of them, and those whose numbers all lie `within_10` %, 20 % and
+30 % of the printed ones. Claims that the baseline passes, and claims that a fit used, are not in `numbers`.
+"""
 
 
 class Baseline(StrEnum):
-    """Outcome of a claim with the baseline in the scheme's place, or the reason why none exists."""
+    """Outcome of a claim with the baseline in the scheme's place, or the reason why there is no outcome."""
 
     AGREES = "agrees too"
     FAILS = "does not agree"
@@ -41,17 +43,18 @@ class ClaimGroup(StrEnum):
     SCHEME = "about the scheme"
     """Runs of the scheme decide the claim, and the baseline does not pass it."""
     NO_HARM = "no harm"
-    """The scheme equals another within a stated margin, or is no worse by more."""
+    """The claim says that the scheme equals another one, or is no worse, within a stated margin."""
     OTHERS = "equations and other schemes"
-    """An equation that runs confirm, baselines alone, or a claim that the baseline passes too."""
+    """The claim is an equation that runs confirm, is about baselines alone, or agrees with the baseline, too."""
     OPEN = "not decided"
+    """The verdict is undecided or untested."""
     FITTED = "used by a fit"
-    """The set-up was fitted to the claim's number. No count has it."""
+    """The set-up was fitted to the claim's number, so no count includes the claim."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its finding."""
+    """A claim with its finding and the outcome of its baseline."""
 
     claim: Claim
     finding: Finding
@@ -63,14 +66,14 @@ class Judged:
 
     @property
     def tried(self) -> Mapping[str, Tried]:
-        """Outcomes of other choices, by scale."""
+        """Stored outcomes of the claim under other choices, by scale."""
         return stored().get(self.claim.id, {}) if self.scale and self.finding.verdict is not Verdict.UNTESTED else {}
 
     @property
     def known(self) -> str:
-        """Reason for a verdict other than agrees, and results of other choices, at this or another scale.
+        """Reason for a verdict other than `agrees`, and outcomes of other choices at this or another scale.
 
-        A recipe's reason holds for the quick scale. It is shown at another scale if the verdict is the same.
+        The recipe's reason is about the quick scale. At another scale, it is given if the verdict is the same.
         """
         if not self.scale or self.finding.verdict in (Verdict.AGREES, Verdict.UNTESTED):
             return ""
@@ -85,7 +88,7 @@ class Judged:
 
     @property
     def over_choices(self) -> str:
-        """Range of the deciding number over open choices, at the scale where most were tried; empty if unknown."""
+        """Range of the deciding number over other choices, at the scale with most values tried; empty if unknown."""
         if not self.tried:
             return ""
         scale, tried = max(self.tried.items(), key=lambda each: (len(each[1].others), each[0] == self.scale))
@@ -93,7 +96,7 @@ class Judged:
 
     @property
     def over_set_ups(self) -> str:
-        """Number of set-ups of a fit that agree, with the span of the deciding number; empty without set-ups."""
+        """Number of set-ups that agree, with the range of the deciding number over them; empty without set-ups."""
         counts = self.finding.set_ups
         if not counts:
             return ""
@@ -103,12 +106,12 @@ class Judged:
 
     @property
     def left_open_by(self) -> str:
-        """Causes of an open verdict: seeds, unfinished flows, or choices that the paper's numbers do not decide."""
+        """Text with the causes of an undecided verdict: seeds, unfinished flows, or undecided choices."""
         return f"left open by {' and '.join(self.finding.open_by)}" if self.finding.open_by else ""
 
     @property
     def reason(self) -> str:
-        """Reason for the verdict, or why agreement is not evidence."""
+        """Reason for the verdict, or reason why agreement is not evidence."""
         fitted = "the set-up was fitted to this number, so agreement is no evidence"
         empty = "the baseline in the scheme's place agrees too, so this says nothing about the scheme"
         notes = (fitted * self.claim.fitted, self.left_open_by, self.finding.note)
@@ -117,7 +120,7 @@ class Judged:
 
     @property
     def group(self) -> ClaimGroup:
-        """The group of the counts."""
+        """Group in which the claim is counted."""
         if self.claim.fitted:
             return ClaimGroup.FITTED
         if self.finding.verdict in (Verdict.UNDECIDED, Verdict.UNTESTED):
@@ -134,11 +137,11 @@ class Judged:
 
     @property
     def agrees_emptily(self) -> bool:
-        """True if the claim agrees, but would also with the baseline in the scheme's place, and is no no-harm claim."""
+        """True if the claim agrees with the baseline in the scheme's place, too, unless it is a no-harm claim."""
         return self.finding.holds and self.baseline is Baseline.AGREES and not self.claim.no_harm
 
     def document(self) -> dict[str, Any]:
-        """The verdict as plain data (docs/results.md)."""
+        """The verdict as plain data. `docs/results.md` describes the keys."""
         return {
             "id": self.claim.id,
             "says": self.claim.statement,
@@ -156,7 +159,7 @@ class Judged:
 
 
 def judge_claim(claim: Claim, studies: Mapping[str, Data], stand_ins: Mapping[str, str], scale: Scale | None) -> Judged:
-    """A claim decided by these studies, and by those with each scheme's runs replaced by those of its stand-in."""
+    """Decides a claim by these studies, and once more with the runs of each scheme's stand-in in the scheme's place."""
     finding = claim.judge(studies)
     return Judged(claim, finding, _with_baseline(claim, finding, studies, stand_ins), scale, claim.off(studies))
 
@@ -176,7 +179,7 @@ def _with_baseline(claim: Claim, ours: Finding, studies: Mapping[str, Data], sta
     needed = [(stand_ins[name], study) for study in looked_at for name in study.schemes if name in stand_ins]
     if any(not Scheme.accepts(name, key) for name, each in needed for key in each.over if key.startswith("transport.")):
         return Baseline.PARAMETER
-    # Runs without a value, such as a trend of zeros, fail.
+    # All runs exist, but give no value, such as the trend of equal numbers: the baseline does not agree.
     return Baseline.UNTESTED if any(name not in each.schemes for name, each in needed) else Baseline.FAILS
 
 

@@ -1,4 +1,4 @@
-"""Verdicts as `reproduce` keeps them below `--out`, so that the next call leaves other papers in the report."""
+"""Verdicts that `reproduce` stores below `--out`. Later calls keep those of other papers in the report."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,26 +15,26 @@ from shortflow_papers.reproduction.judged import Baseline, Judged
 from shortflow_papers.reproduction.tried import in_lines
 
 _COMMIT = 12
-"""Digits of a commit."""
+"""Number of digits of a commit that are stored."""
 _DIGITS = 5
-"""Significant digits of a number: tables show four."""
+"""Significant digits of a stored number. Tables show four."""
 
 
 class KeptPaper(TypedDict):
-    """Verdicts of a paper, as they are kept."""
+    """Stored verdicts of a paper."""
 
     state: str
-    """The runs, in a sentence."""
+    """Sentences on the runs."""
     made: dict[str, dict[str, list[str]]]
-    """Days on which each version and commit made the runs of a figure, by these and the figure."""
+    """Days on which the runs were made, by build (version and commit) and figure."""
     scale: str | None
-    """The scale, if the choices are as taken."""
+    """Scale of the runs; None if choices were changed."""
     claims: dict[str, dict[str, Any]]
-    """Each claim: the fields of its finding that are not empty, `baseline` and `off`."""
+    """By claim: the fields of its finding that are not empty, `baseline` and `off`."""
 
 
 def update(done: Reproduction, file: Path) -> dict[str, KeptPaper]:
-    """Every paper that is known, in the papers' order, with those just reproduced anew."""
+    """Stores the papers of a reproduction in a file. Returns all stored papers, in the order of `every_paper`."""
     found = {**load_kept(file), **{paper: _entry(done, paper) for paper in done.summary}}
     known = {paper: found[paper] for paper in every_paper() if paper in found}
     write_text(file, in_lines(known, 3) + "\n", Kind.CHECKED)
@@ -42,12 +42,12 @@ def update(done: Reproduction, file: Path) -> dict[str, KeptPaper]:
 
 
 def load_kept(file: Path) -> Mapping[str, KeptPaper]:
-    """The papers in a file; none without the file."""
+    """Stored papers of a file; empty if there is no file."""
     return read_json_file(file, dict[str, KeptPaper], "reproduce its papers again") if file.exists() else {}
 
 
 def judged(entry: KeptPaper) -> list[Judged]:
-    """The verdicts of a paper; claims that the code no longer has are left out."""
+    """Verdicts of a stored paper. Claims that the recipes no longer have are left out."""
     known, scale = claims(), Scale(entry["scale"]) if entry["scale"] else None
     return [
         Judged(known[name], _finding(kept), Baseline(kept["baseline"]), scale, _number(kept.get("off")))
@@ -57,7 +57,10 @@ def judged(entry: KeptPaper) -> list[Judged]:
 
 
 def made(entry: KeptPaper) -> str:
-    """The builds that made a paper's runs, with their days; of several, all but the largest with their figures."""
+    """Sentence on the builds that made a paper's runs, and on which days.
+
+    Of several builds, all but the one with the most figures are given with their figures.
+    """
     texts: list[str] = []
     for build, figures in sorted(entry["made"].items(), key=lambda each: -len(each[1])):
         days = sorted(day for found in figures.values() for day in found)
@@ -67,7 +70,7 @@ def made(entry: KeptPaper) -> str:
 
 
 def code(run: Provenance) -> str:
-    """Version and commit that made a run; of a wheel, its build."""
+    """Version and commit that made a run; for a wheel, its build."""
     commit, *changed = (run["revision"] or "").split("-")
     return "-".join([f"{run['version']} at {commit[:_COMMIT]}", *changed]) if commit else run["build"]
 
@@ -88,7 +91,7 @@ def _entry(done: Reproduction, paper: str) -> KeptPaper:
 
 
 def kept(each: Judged) -> dict[str, Any]:
-    """A verdict as it is kept."""
+    """A verdict as plain data for storage."""
     finding = each.finding
     fields = {
         "best": finding.best.value if finding.best is not finding.worst else "",
@@ -107,7 +110,7 @@ def kept(each: Judged) -> dict[str, Any]:
 
 
 def _rounded(value: Number) -> Number:
-    """A number as JSON can have it."""
+    """A number, rounded for storage, with ∞ as text, which JSON needs."""
     if isinstance(value, float):
         return finite(float(f"{value:.{_DIGITS}g}"))
     return value if isinstance(value, str | int) else [float(f"{each:.{_DIGITS}g}") for each in value]

@@ -1,4 +1,4 @@
-"""Reproduction report: a front page and one page per paper in HTML, and the evidence of the project's site."""
+"""Reproduction report: a front page and one page per paper in HTML, and the evidence on the project's site."""
 
 import contextlib
 import re
@@ -19,22 +19,22 @@ from shortflow_papers.reproduction.tried import coverage
 
 _INTERVALS = "Intervals are 95 % over the seeds; differences between schemes are paired."
 _LINE_NUMBERS = 3
-"""Most numbers of a claim in its line of the table."""
+"""Maximum number of a claim's numbers in its line of the table."""
 FOLDER = Path(__file__).parents[1]
-"""Place of the templates."""
+"""Folder of the templates."""
 _SHARED = {"measured": measured_texts, "verdict_text": verdict_text, "set_apart": set_apart}
 
 
 def check_pages(papers: Iterable[str], out: Path) -> None:
-    """Refuses in advance to overwrite other files below `out`."""
+    """Raises `ConfigError` if a page of the report would replace a file of another kind below `out`."""
     for name in ("index", *papers):
         check_replaceable(out / f"{name}.html", Kind.PAGE)
 
 
 def write_pages(done: Reproduction, out: Path) -> Path:
-    """Writes the pages and, with vl-convert, a picture of each chart below `out`; returns the front page.
+    """Writes the pages below `out` and, with vl-convert, a picture of each chart. Returns the path of the front page.
 
-    Pages of other papers stay.
+    Pages of papers that were not reproduced stay.
     """
     known = update(done, out / "results.json")
     for paper in done.summary:
@@ -63,7 +63,7 @@ def write_pages(done: Reproduction, out: Path) -> Path:
 
 
 def _place(of: Reproduced) -> tuple[str, str]:
-    """Anchor of a figure on its paper's page, and its claims that agree."""
+    """Link to a figure on its paper's page, and its text with the number of claims that agree."""
     return f"#{of.figure.id}", f"{of.figure.ref} {sum(each.finding.holds for each in of.claims)}/{len(of.claims)}"
 
 
@@ -90,7 +90,7 @@ def _front(known: Mapping[str, KeptPaper]) -> str:
 
 
 def evidence(paper: str, entry: KeptPaper) -> str:
-    """Claims of a paper for the site: one line per claim below its figure, with the numbers folded."""
+    """HTML with the claims of a paper for the site: one line per claim below its figure, with the numbers folded."""
     return part(
         "reproduction/evidence.html",
         FOLDER,
@@ -104,7 +104,7 @@ def evidence(paper: str, entry: KeptPaper) -> str:
 
 
 def evidence_table(entry: KeptPaper) -> str:
-    """Claims of a paper as a table in Markdown, one line each, for readers of the repository."""
+    """Table in Markdown with one line for each claim of a paper, for readers of the repository."""
     heads = ("claim", "the paper says", "ours", "agrees if", "verdict", "over other choices")
     rows = [heads, ("---",) * len(heads)]
     for each in judged(entry):
@@ -117,7 +117,7 @@ def evidence_table(entry: KeptPaper) -> str:
 
 
 def headline_table(paper: str, entry: KeptPaper) -> str:
-    """The results that a paper's page opens with, as a table in Markdown."""
+    """Table in Markdown with the results at the top of a paper's page."""
     rows, scales = [], set[str]()
     known = {each.claim.id: each for each in judged(entry)}
     for name, cause in paper_headlines(paper).items():
@@ -132,7 +132,7 @@ def headline_table(paper: str, entry: KeptPaper) -> str:
 
 
 def moved_table(entry: KeptPaper) -> str:
-    """Claims whose verdict as taken is not that of every set-up, as a table in Markdown."""
+    """Table in Markdown of the claims of which some set-up has another verdict than the choices as taken."""
     rows = [("claim", "as taken", "over the set-ups"), ("---",) * 3]
     for each in judged(entry):
         finding = each.finding

@@ -1,4 +1,4 @@
-"""Sensitivity: repeats figures with every other choice, and with combinations of choices that each move a claim."""
+"""Sensitivity: repeats figures with other values of choices, and with combinations of values that move a claim."""
 
 import random
 from collections import Counter
@@ -17,38 +17,38 @@ from shortflow_papers.reproduction.judged import Judged
 from shortflow_papers.reproduction.tried import Outcome, Tried, combined, number_span, together
 
 _PAIR, _MOVERS = 2, 6
-"""Most movers of a paper of which more than pairs are tried."""
+"""Number of values in a pair, and number of values per paper of which larger combinations are made."""
 
 Again = Callable[[Chosen, Sequence[Figure]], Reproduction]
-"""Reproduces some figures with other choices."""
+"""Function that reproduces figures with other values of choices."""
 
 
 @dataclass(frozen=True)
 class Other:
-    """Another value of a choice, or of several at once, and the claims to check."""
+    """Other values of one or several choices, and the ids of the claims to check with them."""
 
     values: Chosen
     claims: frozenset[str] = frozenset()
     set_up: bool = False
-    """Any of the values may reach a claim; otherwise each must."""
+    """True for a set-up, which reaches a claim if any of its values does. Otherwise, each value must do so."""
 
     @property
     def text(self) -> str:
-        """Text for storage and display."""
+        """The values as text, such as `handshake=on+recovery=sack`."""
         return together(self.values)
 
 
 @dataclass(frozen=True)
 class Shift:
-    """A claim under other choices."""
+    """A claim before and under other values of choices."""
 
     other: Other
     before: Judged
     after: Judged
     reached: bool
-    """True if each choice changes a study that the claim reads."""
+    """True if each value (for a set-up, any value) changes the settings of a study that the claim reads."""
     changed: bool = True
-    """True if a run of these studies has another digest."""
+    """True if a run of these studies has another digest than before."""
 
     @property
     def flips(self) -> bool:
@@ -57,7 +57,7 @@ class Shift:
 
 
 def outcomes(moved: Sequence[Shift]) -> dict[str, Tried]:
-    """Outcomes for each claim, for storage."""
+    """Outcomes by claim, for storage."""
     found: dict[str, Tried] = {}
     for shift in moved:
         tried = found.setdefault(shift.before.claim.id, untouched(shift.before))
@@ -69,13 +69,13 @@ def outcomes(moved: Sequence[Shift]) -> dict[str, Tried]:
 
 
 def untouched(judged: Judged) -> Tried:
-    """A claim with the default choices, before any other is tried."""
+    """Outcome of a claim with the choices as taken, without outcomes of other values."""
     name = deciding(judged.finding)
     return Tried(name, _outcome(judged, name))
 
 
 def _outcome(judged: Judged, followed: str) -> Outcome:
-    """Verdict with the deciding number, or the followed number if all parts agree."""
+    """Verdict with the deciding number or, if the claim agrees, with the number `followed`."""
     finding = judged.finding
     name = followed if finding.holds and followed in finding.measured else deciding(finding)
     number = finding.measured.get(name)
@@ -84,12 +84,12 @@ def _outcome(judged: Judged, followed: str) -> Outcome:
 
 
 def deciding(finding: Finding) -> str:
-    """Name of the number to follow: the deciding one, else the first."""
+    """Name of the deciding number; without one, that of the first number."""
     return finding.deciding if finding.deciding in finding.measured else next(iter(finding.measured), "")
 
 
 def choice_entries() -> list[dict[str, Any]]:
-    """All choices of all papers: default, and settings of each value."""
+    """Plain data on all choices of all papers: the default value, and the settings of each value."""
     return [
         {
             "name": name,
@@ -104,7 +104,7 @@ def choice_entries() -> list[dict[str, Any]]:
 
 
 def reach(paper: str, name: str, value: str) -> tuple[list[str], list[str]]:
-    """Figures of a paper that follow a choice at the quick scale, and figures that do not."""
+    """Ids of a paper's figures that follow a value of a choice at the quick scale, and of those that do not."""
     follows = {
         figure.id: any(followed_choices(figure, Scale.QUICK, {name: value}).values())
         for figure in figures().values()
@@ -114,7 +114,7 @@ def reach(paper: str, name: str, value: str) -> tuple[list[str], list[str]]:
 
 
 def alternatives(of_figures: Sequence[Figure], chosen: Chosen) -> list[Other]:
-    """All values of all choices of the figures' papers, except those in use."""
+    """All values of all choices of the figures' papers, except the values in use."""
     papers = dict.fromkeys(figure.paper for figure in of_figures)
     every = frozenset(claim.id for figure in of_figures for claim in figure.claims)
     found = [
@@ -128,7 +128,10 @@ def alternatives(of_figures: Sequence[Figure], chosen: Chosen) -> list[Other]:
 
 
 def combinations_of(base: Reproduction, known: Mapping[str, Tried], count: int) -> list[Other]:
-    """Combinations of so many values of choices that each move the same claim; of more than two, among six a paper."""
+    """Combinations of `count` values of choices of which each alone moves the same claim, in random order.
+
+    Of more than two values, only the `_MOVERS` values of a paper that move the most claims are combined.
+    """
     moving = [(each.claim, known[each.claim.id].movers) for each in base.claims if _stands(each, known)]
     most: dict[str, set[str]] = {}
     for paper in dict.fromkeys(claim.paper for claim, _ in moving):
@@ -139,17 +142,17 @@ def combinations_of(base: Reproduction, known: Mapping[str, Tried], count: int) 
         for at_once in combined([text for text in texts if text in most[claim.paper]], count):
             moved.setdefault(at_once, set()).add(claim.id)
     found = [Other(dict(text.split("=", 1) for text in texts), frozenset(names)) for texts, names in moved.items()]
-    random.Random(1).shuffle(found)  # those that the time allows are drawn from all
+    random.Random(1).shuffle(found)  # if time runs out, the combinations tried are a random sample
     return found
 
 
 def planned(base: Reproduction, others: Sequence[Other]) -> int:
-    """Most runs of other values: those of the figures that they affect."""
+    """Maximum number of runs that other values need: all runs of the figures that they affect."""
     return sum(each.runs for other in others for each in _affected(base, _reached(base, other)))
 
 
 def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
-    """Effect of other values on each claim; `again` reproduces the affected figures."""
+    """Effect of other values on each claim to check. `again` reproduces the affected figures."""
     reached = _reached(base, other)
     affected = [each.figure for each in _affected(base, reached)]
     reaching = {name: _looking_at_moved(base, name, value) for name, value in other.values.items()}
@@ -168,7 +171,10 @@ def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
 
 
 def ranged(base: Reproduction, again: Again) -> Reproduction:
-    """The reproduction with verdicts over choices that a paper's numbers leave undecided, and over its set-ups."""
+    """The reproduction with verdicts that span undecided choices of each paper, and its set-ups.
+
+    With changed choices, the reproduction stays as it is.
+    """
     found: dict[str, dict[str, Judged]] = {}
     over_set_ups: dict[str, list[Judged]] = {}
     for paper in [] if base.chosen else dict.fromkeys(each.figure.paper for each in base.figures):
@@ -195,7 +201,7 @@ def ranged(base: Reproduction, again: Again) -> Reproduction:
 
 
 def untried(base: Reproduction, others: Sequence[Other], known: Mapping[str, Tried]) -> list[Other]:
-    """Values whose effect on some affected claim is unknown."""
+    """Those of `others` whose effect on at least one reached claim is unknown."""
 
     def is_known(judged: Judged, text: str) -> bool:
         tried = known.get(judged.claim.id)
@@ -210,23 +216,23 @@ def untried(base: Reproduction, others: Sequence[Other], known: Mapping[str, Tri
 
 
 def _stands(judged: Judged, known: Mapping[str, Tried]) -> bool:
-    """True if the stored outcomes are of the claim as it is now."""
+    """True if the stored outcomes are of a claim whose outcome with the choices as taken is still the same."""
     return untouched(judged).stands(known.get(judged.claim.id))
 
 
 def _affected(base: Reproduction, reached: Collection[str]) -> list[Reproduced]:
-    """Figures with one of these claims."""
+    """Figures that have at least one of the reached claims."""
     return [each for each in base.figures if any(one.claim.id in reached for one in each.claims)]
 
 
 def _reached(base: Reproduction, other: Other) -> set[str]:
-    """Claims to check that read a study changed by each of the values; of a set-up, by any."""
+    """Claims to check that read, for each value (for a set-up, for any value), a study that the value changes."""
     by_value = [_looking_at_moved(base, name, value) for name, value in other.values.items()]
     return set(other.claims) & set().union(*by_value) if other.set_up else set(other.claims).intersection(*by_value)
 
 
 def _looking_at_moved(base: Reproduction, name: str, value: str) -> set[str]:
-    """Claims that read a study changed by another value."""
+    """Ids of the claims that read a study that a value of a choice changes."""
     if (name, value) not in base.reach:
         base.reach[name, value] = set()
         for each in base.figures:

@@ -12,19 +12,19 @@ from shortflow_papers.reproduction.judged import NEAR, Counts, Judged
 from shortflow_papers.reproduction.sensitivity import Shift, deciding
 
 _SHOWN = 20
-"""Most set-ups of a fit for the terminal."""
+"""Maximum number of set-ups of a fit in the terminal."""
 _NUMBERS = 2
-"""Most measured numbers per row of the terminal's table; the report has all."""
+"""Maximum number of measured numbers in a row of the terminal's table. The report has all numbers."""
 
 
 def measured_texts(finding: Finding) -> list[str]:
-    """Measured numbers with names; the deciding one is first and has its interval."""
+    """Texts of the measured numbers with their names. The deciding number is first, with its interval."""
     names = sorted(finding.measured, key=lambda name: name != finding.deciding)
     return [_named(name, _number(finding, name)) for name in names]
 
 
 def claim_section(claims: Sequence[Judged]) -> Section:
-    """All claims with verdict, statement, deciding numbers and tolerance."""
+    """Table of claims with verdict, statement, deciding numbers and tolerance."""
     rows = []
     for judged in claims:
         finding = judged.finding
@@ -43,13 +43,13 @@ def claim_section(claims: Sequence[Judged]) -> Section:
 
 
 def verdict_text(judged: Judged) -> str:
-    """Verdict, possible verdicts if undecided, and agreement of the baseline."""
+    """Verdict as text, with the possible verdicts if undecided, and with agreement of the baseline."""
     spans = f" ({' or '.join(verdict.value for verdict in judged.finding.could_be)})" if judged.finding.could_be else ""
     return f"{judged.finding.verdict.value}{spans}{', as the baseline' if judged.agrees_emptily else ''}"
 
 
 def fit_section(found: Sequence[SetUp]) -> Section:
-    """Set-ups with the baselines' numbers, the nearest first."""
+    """Table of set-ups with the baselines' numbers, the nearest first."""
     shown = found[:_SHOWN]
     columns = [Column("largest factor", [f"{each.off:.3g}" for each in shown])]
     names = [*shown[0].ours] if shown else []
@@ -64,9 +64,9 @@ HEADERS = (
 
 
 def summary_row(name: str, counts: Counts) -> list[str]:
-    """Verdicts of claims about the scheme that runs decide, then the other three groups.
+    """Row of the summary: counts of claims about the scheme by verdict, then of the three other groups.
 
-    The last cell counts, of the claims with printed numbers, those with all our numbers near.
+    The last cell has the number of claims whose numbers are all within 10, 20 and 30 % of the printed ones.
     """
     agreeing = [f"{each['agrees']} of {sum(each.values())}" for each in (counts["no_harm"], counts["others"])]
     numbers = counts["numbers"]
@@ -75,7 +75,7 @@ def summary_row(name: str, counts: Counts) -> list[str]:
 
 
 def reason_section(done: Reproduction) -> Section | None:
-    """Reasons for differences, if found by varying details that the paper leaves open."""
+    """Table of known reasons for claims that do not agree; None without reasons."""
     reasons: dict[str, list[str]] = {}
     for judged in done.claims:
         if judged.known:
@@ -87,7 +87,7 @@ def reason_section(done: Reproduction) -> Section | None:
 
 
 def shift_section(moved: Sequence[Shift]) -> Section:
-    """Effect of every other choice on each claim's deciding number and verdict."""
+    """Table with the effect of every other choice on the deciding number and verdict of each claim."""
     rows: list[tuple[str, str, str]] = []
     by_claim: dict[str, list[Shift]] = {}
     for shift in moved:
@@ -110,7 +110,7 @@ def shift_section(moved: Sequence[Shift]) -> Section:
 
 
 def _decided_by(after: Finding, before: str) -> str:
-    """The earlier deciding number, and the new one with its name if another decides now."""
+    """Text with the number that decided before and, if another number decides now, this number with its name."""
     now = deciding(after)
     parts = [_number(after, before)] if before in after.measured else []
     if now in after.measured and now != before:
@@ -119,7 +119,7 @@ def _decided_by(after: Finding, before: str) -> str:
 
 
 def flips_text(moved: Sequence[Shift]) -> str:
-    """Verdicts that depend on details left open."""
+    """Text with the claims whose verdicts depend on choices."""
     flips: dict[str, list[str]] = {}
     for shift in moved:
         if shift.flips:
@@ -130,7 +130,7 @@ def flips_text(moved: Sequence[Shift]) -> str:
 
 
 def count_section(counts: Mapping[str, Counts]) -> Section:
-    """Number of claims with each verdict, by paper."""
+    """Table with the number of claims with each verdict, by paper."""
     rows = [summary_row(name, each) for name, each in counts.items()]
     lead, *columns = (Column(fill(head, 12), [row[place] for row in rows]) for place, head in enumerate(HEADERS))
     return Section("", [lead], columns)
@@ -141,7 +141,7 @@ def _named(name: str, value: str) -> str:
 
 
 def _number(finding: Finding, name: str) -> str:
-    """A measured number, with interval if it decides."""
+    """Text of a measured number, with its interval if the number decides."""
     if name not in finding.measured:
         return finding.note
     ci95 = finding.ci95 if name == finding.deciding else None

@@ -1,4 +1,4 @@
-"""Effect of other choices on claims that do not agree: sentences from stored sensitivity results."""
+"""Stored outcomes of claims under other choices, and sentences on these outcomes."""
 
 import functools
 import itertools
@@ -16,72 +16,73 @@ from shortflow_papers import papers
 from shortflow_papers.lab.study import Scale
 
 STORED = Path(papers.__file__).with_name("tried.json")
-"""Results of `reproduce --sensitivity`."""
+"""Stored results of `reproduce --sensitivity`."""
 _SHORT = 3
 _LETTERS = {verdict.value[:_SHORT]: verdict for verdict in Verdict}
-"""Verdicts in a file: `agr -0.39 %` is a claim that agrees with that number."""
+"""Verdicts by their abbreviations in a file: `agr -0.39 %` is a claim that agrees, whose number is -0.39 %."""
 _AS_TAKEN, _NO_CHANGE = "=", "-"
-"""An outcome like that of the choices taken, and runs that did not change."""
+"""Marks in a file for an outcome that equals that of the choices as taken, and for values that changed no run."""
 
 
 class Outcome(NamedTuple):
-    """Outcome of a claim."""
+    """Outcome of a claim: its verdict and deciding number."""
 
     verdict: str
     number: str
-    """Deciding number with unit; empty if none."""
+    """Deciding number with unit; empty without a number."""
     part: str = ""
-    """Name of the deciding number, if not the one with default choices."""
+    """Name of the deciding number, if another number decides than with the choices as taken."""
 
     @classmethod
     def read(cls, said: str) -> "Outcome":
-        """An outcome in a file, such as `dif -0.69 @at load 0.2`."""
+        """Reads an outcome from its text in a file, such as `dif -0.69 @at load 0.2`."""
         head, _, part = said.partition(" @")
         verdict, _, number = head.partition(" ")
         return cls(_LETTERS[verdict].value, number, part)
 
     @property
     def text(self) -> str:
-        """The outcome in a file."""
+        """The outcome as text for a file."""
         return f"{self.verdict[:_SHORT]} {self.number}".strip() + f" @{self.part}" * bool(self.part)
 
     @property
     def numbered(self) -> str:
-        """The deciding number in brackets, named if another part decides."""
+        """The deciding number in brackets, with its name if another number decides."""
         part = f"{self.part.replace('_', ' ')}: " * bool(self.part)
         return f" ({part}{self.number})" * bool(self.number)
 
 
 @dataclass
 class Tried:
-    """A claim with the default choices, and with other values that its runs follow."""
+    """Outcomes of a claim with the choices as taken, and with other values that its runs follow."""
 
     deciding: str
-    """Name of the deciding number with default choices."""
+    """Name of the deciding number with the choices as taken."""
     taken: Outcome
     others: dict[str, Outcome] = field(default_factory=dict)
-    """Outcomes by choice and value, such as `handshake=on`, or by several, such as `handshake=on+recovery=sack`."""
+    """Outcomes by values, such as `handshake=on`, or `handshake=on+recovery=sack` for several values at once."""
     unchanged: list[str] = field(default_factory=list)
-    """Values that change no digest of the claim's runs, so they test nothing."""
+    """Values that change no digest of the claim's runs, and therefore test nothing."""
 
     def stands(self, now: "Tried | None") -> bool:
-        """True if the claim's default outcome is unchanged."""
+        """True if the claim has the same outcome with the choices as taken in `now`, so that other outcomes hold."""
         return now is not None and (self.deciding, self.taken) == (now.deciding, now.taken)
 
     @property
     def singles(self) -> dict[str, Outcome]:
-        """Outcomes of values tried alone."""
+        """Outcomes of single values."""
         return {text: each for text, each in self.others.items() if "+" not in text}
 
     @property
     def movers(self) -> list[str]:
-        """Values of choices that each move the claim."""
+        """Single values of choices that change the claim's outcome."""
         return sorted(text for text, each in self.singles.items() if each != self.taken)
 
     def sentence(self, values: int) -> str:
-        """Sentence on the outcomes of other choices and of agreeing combinations, with the number tried.
+        """Sentence on the outcomes of single values and of agreeing combinations, with the numbers of both tried.
 
-        For a claim that agrees, lists choices that do not. `values` is the number of other values.
+        For a claim that agrees, the sentence lists only values under which it does not. `values` is the number of all
+        other values of the paper's choices.
         """
         idle = [f"no run changed with {', '.join(self.unchanged)}"] if self.unchanged else []
         if not self.others:
@@ -97,14 +98,14 @@ class Tried:
         return f"other choices: {'; '.join([*(parts or ['every value agrees']), *idle, self._how_many(values)])}"
 
     def elsewhere(self, scale: str, values: int) -> str:
-        """Like `sentence`, for a page of another scale than that of the outcomes."""
+        """Sentence for a page of another scale than the outcomes' `scale`, which the sentence names."""
         part = f"{self.deciding.replace('_', ' ')}: " * (self.deciding != "value")
         number = f", {part}{self.taken.number}" * bool(self.taken.number)
         return f"at the {scale} scale ({self.taken.verdict}{number}), {self.sentence(values)}"
 
     @property
     def spread(self) -> str:
-        """Range of the deciding number over the values tried alone, and how many agree; empty if nothing was tried."""
+        """Range of the deciding number over single values, and number of values that agree; empty without values."""
         alone = self.singles.values()
         ends = number_span([self.taken, *alone])
         agree = sum(each.verdict == "agrees" for each in alone)
@@ -122,7 +123,10 @@ class Tried:
 
 
 def number_span(outcomes: Sequence[Outcome]) -> str:
-    """The smallest and the largest of the outcomes' numbers, without those of another part; empty if none has one."""
+    """Text with the smallest and the largest number of the outcomes; empty without numbers.
+
+    Outcomes that another number decides are left out.
+    """
     numbers = sorted({each.number for each in outcomes if not each.part} - {""}, key=_size)
     return " to ".join(dict.fromkeys((numbers[0], numbers[-1]))) if numbers else ""
 
@@ -131,14 +135,16 @@ class _Paper(TypedDict):
     """A paper in a file."""
 
     values: list[str]
-    """The choices tried; outcomes name them by their places."""
+    """Values that were tried. Outcomes refer to a value by its index in this list."""
     claims: dict[str, dict[str, tuple[str, str, dict[str, str]]]]
-    """By claim and scale: the deciding number's name, the outcome as taken, and the others: choices with one outcome
-    share a text, `3,7,2+5`, by the places of their values."""
+    """By claim and scale: name of the deciding number, outcome with the choices as taken, and values by outcome.
+
+    Values with the same outcome share one text of indices, such as `3,7,2+5`.
+    """
 
 
 def load_tried(file: Path) -> dict[str, dict[str, Tried]]:
-    """Stored outcomes by claim and scale; empty without the file."""
+    """Stored outcomes by claim and scale; empty if there is no file."""
     again = "run `reproduce --sensitivity` again"
     papers = read_json_file(file, dict[str, _Paper], again) if file.exists() else {}
     return {
@@ -174,18 +180,22 @@ def at(scale: Scale, every: Mapping[str, Mapping[str, Tried]]) -> dict[str, Trie
 
 
 def together(values: Mapping[str, str]) -> str:
-    """Values of choices as text, for storage and display."""
+    """Values of choices as text, such as `handshake=on+recovery=sack`."""
     return "+".join(f"{name}={value}" for name, value in values.items())
 
 
 @functools.cache
 def stored() -> Mapping[str, Mapping[str, Tried]]:
-    """Outcomes shipped with the package."""
+    """Outcomes that are shipped with the package, by claim and scale."""
     return load_tried(STORED)
 
 
 def save_tried(found: Mapping[str, Tried], scale: Scale, file: Path) -> None:
-    """Merges outcomes into a file. Other claims, scales and, for an unchanged claim, values stay."""
+    """Merges outcomes at a scale into a file.
+
+    Outcomes of other claims and scales stay. Outcomes of other values stay if the claim's outcome with the choices as
+    taken is unchanged.
+    """
     every = load_tried(file)
     for name, tried in found.items():
         of_claim = every.setdefault(name, {})
@@ -203,7 +213,7 @@ def save_tried(found: Mapping[str, Tried], scale: Scale, file: Path) -> None:
 
 
 def in_lines(value: object, depth: int) -> str:
-    """JSON whose outer levels have a line for each item."""
+    """JSON with one line for each item of the outer `depth` levels."""
     if not depth or not value or not isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, dict):
@@ -214,13 +224,13 @@ def in_lines(value: object, depth: int) -> str:
 
 
 def combined(values: Sequence[str], count: int) -> list[tuple[str, ...]]:
-    """Combinations of so many values of different choices."""
+    """Combinations of `count` values, each of another choice."""
     several = itertools.combinations(values, count)
     return [texts for texts in several if len({text.partition("=")[0] for text in texts}) == count]
 
 
 def coverage(paper: str) -> str:
-    """Sentence on how many pairs were tried, of those whose values each move the same claim."""
+    """Sentence with the number of pairs tried, among the pairs of values that each move the same claim."""
     known = [each for name, each in at(Scale.QUICK, stored()).items() if name.startswith(f"{paper}/")]
     if not known:
         return "No other choice was tried since the set-up changed."
