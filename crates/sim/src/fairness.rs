@@ -10,9 +10,8 @@ const ROUND_TRIPS: u64 = 10;
 /// Full packets of each flow that a link carries in an averaging window.
 const PACKETS: u64 = 20;
 
-/// Averaging window of each class of backlogged flows: ten base round trips of its flows or, if longer, the
-/// time in which each link on their paths carries 20 full packets of each backlogged flow that crosses the
-/// link.
+/// Averaging window of each class of backlogged flows: ten base round trips of its flows, or longer. In this
+/// time, each link on their paths must carry 20 full packets of each backlogged flow that crosses it.
 pub fn fairness_windows(outcome: &Outcome, scenario: &Scenario) -> BTreeMap<ClassId, Span> {
     let directions = scenario.graph.directions();
     let rates: BTreeMap<(NodeId, NodeId), Rate> =

@@ -199,8 +199,8 @@ impl<E: EventCode> EventQueue<E> {
         self.safe_times.as_ref().is_some_and(|safe_times| safe_times.is_safe(site.into(), at))
     }
 
-    /// Takes the next event of this node and moves time to it, if the event is local, is due before `limit`,
-    /// and no other event affects the node before.
+    /// Takes the next event of this node and moves time to the event. The event must be local and due before
+    /// `limit`, and no other event may affect the node before it.
     #[inline(never)] // most packets find no other event
     pub fn take_local(&mut self, site: impl Into<NodeScope>, limit: Instant) -> Option<E> {
         let (site, safe_times) = (site.into(), self.safe_times.as_mut()?);

@@ -32,9 +32,9 @@ impl LazyTimer {
         }
     }
 
-    /// Handles an event of this timer. Returns `true` if the deadline has come. Returns `false` if the
-    /// deadline has moved to a later time, if an earlier event has replaced this event, or if the event is
-    /// left from an earlier connection in the same slot.
+    /// Handles an event of this timer. Returns `true` if the deadline has come. There are three other cases:
+    /// the deadline has moved to a later time, an earlier event has replaced this event, or the event is left
+    /// from an earlier connection in the same slot.
     pub fn expired(&mut self, now: Instant) -> bool {
         if self.event == now {
             self.event = Instant::MAX;

@@ -253,9 +253,9 @@ pub(super) fn routes(top: &Reader, graph: &Graph) -> Result<(), ConfigError> {
     Err(top.impossible("topology", reason))
 }
 
-/// The ports that are measured by default. If all traffic goes to one host, this is the slowest switch port
-/// that all traffic crosses, where the queue builds up (of equally slow ports, the first). Otherwise, these
-/// are all switch ports.
+/// The ports that are measured by default. If all traffic goes to one host, its queue builds up at the
+/// slowest switch port that all traffic crosses; of equally slow ports, the first. Otherwise, all switch
+/// ports are measured.
 fn default_ports(context: &Context) -> Vec<(NodeId, NodeId)> {
     let graph = context.graph;
     let receivers = context.peers.receivers();

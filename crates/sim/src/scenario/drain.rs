@@ -15,11 +15,12 @@ const ROUND_TRIPS: u64 = 64;
 /// take 3 times the initial one.
 const INITIAL_TIMEOUTS: u64 = 4;
 
-/// The default drain and its reason. The drain is as long as the measured time, unless that time is too short
-/// for flows to recover from timeouts. The drain then allows for four consecutive timeouts. If flow sizes are
-/// bounded, no link is overloaded, and all flows start by themselves on their own connections, two timeouts
-/// suffice, with their round trips and `backlog` bytes over the slowest link. The drain is the same for all
-/// schemes.
+/// The default drain and its reason, the same for all schemes. The drain is as long as the measured time,
+/// unless that time is too short for flows to recover from timeouts. The drain then allows for four
+/// consecutive timeouts.
+///
+/// Two timeouts, their round trips and `backlog` bytes over the slowest link suffice under three conditions:
+/// flow sizes are bounded, no link is overloaded, and all flows start by themselves on their own connections.
 pub(super) fn unless_given(
     duration: Span,
     tcp: &TcpSpec,

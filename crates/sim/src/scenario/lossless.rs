@@ -84,10 +84,14 @@ fn warnings(spec: &Spec, inputs: &[Vec<Input>]) -> Vec<String> {
     free.into_iter().chain(short).collect()
 }
 
-/// Bytes that can still arrive after a switch has decided to pause a link of this rate and delay, if the
-/// largest packet takes `packet` bytes on the link: a packet that delays the frame, the frame, a packet that
-/// the other end has just begun to send, the bytes on the wire in both directions or delayed by the host's
-/// `lateness`, and the packet that crossed the threshold.
+/// Bytes that can still arrive after a switch has decided to pause a link of this rate and delay, whose
+/// largest packet takes `packet` bytes. The bytes are:
+///
+/// - the packet that crossed the threshold;
+/// - a packet in transmission, which delays the frame;
+/// - the frame;
+/// - the bytes on the wire in both directions, or delayed by the host for `lateness`;
+/// - a packet that the other end has just begun to send.
 fn headroom((rate, delay): (Rate, Span), packet: Bytes, lateness: Span) -> Bytes {
     let on_the_wire = rate.bytes_in(delay.times(2).plus(lateness));
     on_the_wire + PAUSE_FRAME + packet.plus(packet).plus(packet)
@@ -122,8 +126,8 @@ pub(crate) fn reserved(inputs: &[Input]) -> Bytes {
     inputs.iter().map(|input| input.headroom).fold(Bytes::ZERO, Bytes::plus)
 }
 
-/// The most that a switch holds of all links together: headroom, and the sum of thresholds or, with dynamic
-/// thresholds, the memory that they use if the links fill up one after another.
+/// The most that a switch holds of all links together: their headroom and their thresholds. Dynamic
+/// thresholds are taken as if the links fill up one after another.
 fn most(inputs: &[Input], room: Bytes) -> Bytes {
     let thresholds: Bytes = inputs.iter().map(|input| input.xoff).fold(Bytes::ZERO, Bytes::plus);
     let headroom = reserved(inputs);

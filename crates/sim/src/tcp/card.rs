@@ -2,9 +2,9 @@
 //! the shared card.
 //!
 //! The card holds at most `limit` segments of a connection. Each departure that makes room wakes the sender,
-//! like the kernel's tsq_tasklet_func(). The first segment of a fast retransmit, of a partial ACK and of a
-//! timeout, and a tail loss probe, are sent even if the window is full. They also pass this limit, but count
-//! towards it.
+//! like the kernel's tsq_tasklet_func(). Repairs that ignore the window also pass this limit, but count
+//! towards it: the first segment of a fast retransmit, of a partial ACK and of a timeout, and a tail loss
+//! probe.
 
 use crate::host::LazyTimer;
 use crate::specs::SMALL_QUEUE;

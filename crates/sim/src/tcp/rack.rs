@@ -268,8 +268,8 @@ impl Rack {
         quarter.times(u64::from(self.reo_wnd_more) + 1).min(srtt)
     }
 
-    /// §6.2 step 5: a segment is lost if a segment sent after it has arrived, and a round trip plus the
-    /// reordering window have passed since it was sent.
+    /// §6.2 step 5: detects lost segments. A segment is lost if a later-sent segment has arrived, and a round
+    /// trip plus the reordering window have passed since the segment was sent.
     pub fn detect(&mut self, now: Instant, reo_wnd: Span, board: &Scoreboard) -> LossDetection {
         let mut found = LossDetection::default();
         let (Some(newest), Some((una, _)), Some((_, end))) = (self.newest, self.first(), self.last()) else {

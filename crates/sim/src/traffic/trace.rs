@@ -104,9 +104,9 @@ fn in_time(rows: Vec<FlowRow>, end: Instant) -> Vec<FlowRow> {
     found
 }
 
-/// Text with the start of the last row. If most rows are `lost`, and all would start before `duration` if
-/// their starts were in nanoseconds, the smallest common unit, then the text asks for the unit of the starts.
-/// The rows do not show which smaller unit is meant.
+/// Text with the start of the last row. Asks for the unit of the starts if most rows are `lost` and
+/// nanoseconds, the smallest common unit, would put all starts before `duration`. The rows do not show which
+/// smaller unit is meant.
 fn remedy(last: Span, duration: Span, lost: bool) -> String {
     const NANOSECONDS: u64 = 1_000_000_000;
     if lost && Span::from_ps(last.as_ps() / NANOSECONDS) < duration {

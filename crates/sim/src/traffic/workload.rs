@@ -38,9 +38,9 @@ impl Workload {
         Workload::Open(Box::new(arrivals))
     }
 
-    /// Demands of entry `index` on the execution of a run. If the hosts' `reaction` takes at least as long as
-    /// the `longest` delay of a link, then all nodes know of an arrival before the answer starts, in whatever
-    /// order the nodes are simulated.
+    /// Demands of entry `index` on the execution of a run. An answer that takes at least as long as the
+    /// `longest` delay of a link starts after all nodes know of the arrival. Then the nodes can be simulated
+    /// in any order.
     pub(crate) fn needs(&self, index: usize, reaction: Span, longest: Span) -> Needs {
         match self {
             Workload::Open(_) => Needs::default(),
