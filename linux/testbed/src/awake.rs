@@ -1,12 +1,13 @@
-//! Processors that stay awake. One that sleeps takes up to milliseconds to wake, on a virtual machine above all, and the
-//! switch is late by as much.
+//! Keeps the processors awake during a run. A sleeping processor takes up to milliseconds to wake, above all on a
+//! virtual machine, and the switch is late by that time.
 
 use crate::sys;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// A thread on each processor that runs while nothing else does. They end with this, or with the process.
+/// Threads that keep each processor busy while nothing else runs on it. They end when this value is dropped, or with
+/// the process.
 #[derive(Debug)]
 pub struct Awake {
     is_over: Arc<AtomicBool>,
@@ -14,13 +15,14 @@ pub struct Awake {
 }
 
 impl Awake {
-    /// All processors that this process may use.
+    /// Keeps every processor awake that this process may use.
     pub fn all() -> Awake {
         let is_over = Arc::new(AtomicBool::new(false));
         let threads = sys::processors().into_iter().map(|processor| {
             let is_over = Arc::clone(&is_over);
             std::thread::spawn(move || {
-                // With more than the lowest priority it would be in the way.
+                // Spins only at the lowest priority: at any other the loop would take time from the switch and the
+                // hosts.
                 if sys::run_on(&[processor]).and_then(|()| sys::when_idle()).is_ok() {
                     while !is_over.load(Ordering::Relaxed) {
                         std::hint::spin_loop();

@@ -1,4 +1,5 @@
-//! The network card of a host, which keeps the rate of its link: TBF, with a queue of the kernel's in it.
+//! The network card of a host, which keeps the rate of its link: a TBF qdisc, around another qdisc of the kernel if
+//! the user chooses one.
 
 use crate::switch::ETHERNET;
 use rustix::net::netdevice::name_to_index;
@@ -10,27 +11,30 @@ use std::os::fd::OwnedFd;
 
 /// The network card of every host.
 pub const CARD: &str = "eth0";
-/// Tenths of a frame that may leave at once when the card's timer was late; at the link's rate on average.
+/// TBF burst in tenths of a frame: after a late timer the card may send four frames at once. The mean rate stays the
+/// link's.
 const BURST: u64 = 40;
-/// The burst of a card whose queue is measured. A larger burst would queue in the next port of this rate.
+/// TBF burst of a card whose queue is measured, in tenths of a frame. A larger burst would queue in the next port of
+/// the same rate instead of in the card.
 const BURST_MEASURED: u64 = 11;
-/// Frames that a card holds at most: more than any window.
+/// Limit of a card's queue in frames: more than any window.
 const CARD_FRAMES: u64 = 10_000;
 
-/// Numbers of rtnetlink(7).
+/// Message type of a request for qdiscs (rtnetlink(7)).
 const RTM_GETQDISC: u16 = 38;
-/// NLM_F_REQUEST and NLM_F_ECHO, without which only listeners are told.
+/// NLM_F_REQUEST and NLM_F_ECHO. Without NLM_F_ECHO the kernel answers multicast listeners only.
 const FLAGS: u16 = 1 | 8;
 const TC_H_ROOT: u32 = u32::MAX;
 const TCA_STATS: u16 = 3;
-/// Lengths of `nlmsghdr` and `tcmsg`.
+/// Length of `nlmsghdr` and `tcmsg` in bytes.
 const HEADERS: usize = 16 + 20;
-/// Positions in `tc_stats`.
+/// Byte offsets of `qlen` and `backlog` in `struct tc_stats`.
 const QLEN: usize = 28;
 const BACKLOG: usize = 32;
 
-/// Lines for `tc -batch`: a card of this rate for packets of `mtu` bytes, with the queue `inner` in the place of TBF's
-/// FIFO. TBF counts Ethernet headers, which a link of the scenario does not have.
+/// Lines for `tc -batch` that make a card of `rate` for packets of `mtu` bytes, with the qdisc `inner` in place of
+/// TBF's FIFO. TBF counts Ethernet headers, which links of the scenario do not have, so its rate is higher by their
+/// share of a full frame.
 pub fn qdiscs(rate: Rate, mtu: u64, inner: Option<&str>, is_measured: bool) -> String {
     let frame = mtu + ETHERNET as u64;
     let bits = u128::from(rate.as_bps()) * u128::from(frame) / u128::from(mtu);
@@ -40,7 +44,7 @@ pub fn qdiscs(rate: Rate, mtu: u64, inner: Option<&str>, is_measured: bool) -> S
     format!("qdisc replace dev {CARD} root handle 1: {tbf}\n{}", inner.unwrap_or_default())
 }
 
-/// Reads the backlog of a card.
+/// Reader of a card's backlog.
 #[derive(Debug)]
 pub struct Card {
     kernel: OwnedFd,
@@ -48,8 +52,8 @@ pub struct Card {
 }
 
 impl Card {
-    /// The card in the namespace of the calling thread.
-    /// Fails without a card.
+    /// Opens the card in the network namespace of the calling thread.
+    /// Fails if the namespace has no card.
     pub fn open() -> io::Result<Card> {
         let kernel = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
         let index = name_to_index(&kernel, CARD)?;
@@ -62,8 +66,9 @@ impl Card {
         Ok(Card { kernel, request })
     }
 
-    /// The packets in the card; the one that TBF has no tokens for yet is in transmission.
-    /// Fails where the kernel does not answer.
+    /// Returns the packets in the card, without Ethernet headers. The packet for which TBF has no tokens yet counts
+    /// as the one in transmission.
+    /// Fails if the kernel does not answer.
     pub fn backlog(&self) -> io::Result<Backlog> {
         send(&self.kernel, &self.request, SendFlags::empty())?;
         let mut answer = [0; 4096];
@@ -78,7 +83,7 @@ impl Card {
     }
 }
 
-/// The value of the attribute `wanted` among these.
+/// Returns the value of the netlink attribute `wanted`, if `attributes` contains it.
 fn attribute(mut attributes: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
         let &[a, b, c, d] = attributes.first_chunk()?;

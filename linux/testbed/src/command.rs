@@ -1,5 +1,5 @@
-//! `testbed`: a scenario on real TCP. Writes one JSON document, unless it is to check only; fails after that where the
-//! measurement cannot be trusted.
+//! `testbed`: runs a scenario on the kernel's TCP and writes one JSON document; `--check` writes none. If the
+//! measurement is not trustworthy, the command fails after it has written the document.
 
 use shortflow_deploy::Failure;
 use shortflow_deploy::commands::key_value;
@@ -8,7 +8,7 @@ use shortflow_sim::scheme::Scheme;
 use shortflow_testbed::{self as testbed, Choice, sys};
 use std::path::{Path, PathBuf};
 
-/// Prefixes of the scheme's settings. The rest are the scenario's.
+/// Prefixes of keys that belong to the scheme. All other keys belong to the scenario.
 const OF_SCHEMES: [&str; 3] = ["transport.", "queue.", "priority."];
 
 #[derive(clap::Args)]
@@ -68,7 +68,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if trust.against.is_empty() { Ok(()) } else { Err(Failure::NotHeld(why())) }
 }
 
-/// A scenario from a file, under a scheme; the files that it names are beside it.
+/// Reads a scenario file for a scheme. Files that the scenario names are in its directory.
 fn read(path: &Path, scheme: &Scheme, settings: &[(String, String)]) -> Result<Scenario, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Failure::Input(format!("{}: the scenario cannot be read: {error}", path.display()))

@@ -1,4 +1,4 @@
-//! The kernel's congestion control for a scheme's transport, and its knowledge of flows.
+//! The kernel's congestion control for a scheme's transport, and the data on flows that it receives.
 
 use crate::programs::{Lock, Programs};
 use crate::switch::Clock;
@@ -9,7 +9,8 @@ use shortflow_sim::scheme::Scheme;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// The kernel's part of a scheme, during the life of this value.
+/// The kernel's part of a scheme: its congestion control and the marking of its priorities. Dropping this value ends
+/// both.
 #[derive(Debug)]
 pub struct Control {
     name: String,
@@ -17,8 +18,9 @@ pub struct Control {
 }
 
 impl Control {
-    /// The kernel's congestion control `of_kernel`, else this project's program with the scheme's parameters. If the scheme
-    /// has priorities, also the program that marks the DSCP. The lock keeps other commands from replacing the program.
+    /// Returns the kernel's congestion control `of_kernel` if it is given. Otherwise loads this project's program
+    /// with the scheme's parameters. If the scheme has priorities, also loads the program that marks the DSCP. While
+    /// the lock is held, no other command can replace a program.
     /// Fails if the kernel lacks the congestion control, or refuses a program.
     pub fn of(scheme: &Scheme, of_kernel: Option<&str>) -> Result<(Control, Option<Lock>), Failure> {
         of_kernel.map_or(Ok(()), check)?;
@@ -28,27 +30,28 @@ impl Control {
         Ok((Control { name, programs }, lock))
     }
 
-    /// Its name.
+    /// Name of the congestion control.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Marks packets that leave a device of this network namespace with the scheme's priorities.
-    /// Fails without such a device.
+    /// Marks the scheme's priorities on packets that leave `device` of this network namespace.
+    /// Fails if the namespace has no such device.
     pub fn mark_dscp(&self, device: &str) -> Result<(), Failure> {
         self.programs.as_ref().map_or(Ok(()), |programs| programs.attach(device))
     }
 
-    /// The connection of this socket carries `message` now: so a simulation's sender knows it.
-    /// Fails if it is not a socket.
+    /// Gives the kernel `message`, the flow that the connection of `socket` carries now. A simulated sender knows the
+    /// same of its flow.
+    /// Fails if `socket` is not a socket.
     pub fn tell(&self, socket: &impl AsRawFd, message: &Message, clock: Clock) -> io::Result<()> {
         self.programs.as_ref().map_or(Ok(()), |programs| programs.tell(socket, message, clock))
     }
 }
 
-/// The kernel's congestion control that runs a scheme: `instead` if given, else `reno` or `cubic` for TCP and CUBIC. None if
-/// an eBPF program runs the scheme.
-/// Fails if there is neither.
+/// Returns the kernel's congestion control that runs a scheme: `instead` if given, else `reno` or `cubic` for TCP and
+/// CUBIC. Returns `None` if an eBPF program runs the scheme.
+/// Fails if the transport has neither a program nor a congestion control of the kernel.
 pub fn of_kernel<'a>(scheme: &Scheme, instead: Option<&'a str>) -> Result<Option<&'a str>, Failure> {
     match scheme.transport.info().name {
         _ if instead.is_some() => Ok(instead),
@@ -63,7 +66,7 @@ pub fn of_kernel<'a>(scheme: &Scheme, instead: Option<&'a str>) -> Result<Option
     }
 }
 
-/// True if the kernel has its own congestion control of this name.
+/// Fails if the kernel has no congestion control `name`.
 fn check(name: &str) -> Result<(), Failure> {
     const KNOWN: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     let known = std::fs::read_to_string(KNOWN).map_err(Failure::host(KNOWN))?;

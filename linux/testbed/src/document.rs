@@ -1,5 +1,5 @@
-//! A run on the testbed as one JSON document: the tables and the account that the Python side reads of a
-//! simulation too.
+//! A run on the testbed as one JSON document, with the tables and the account that the Python package also reads from
+//! simulations.
 
 use crate::measured::Measured;
 use crate::switch::Stalls;
@@ -10,8 +10,8 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_sim::tables::{self, Column, Values};
 use shortflow_units::Span;
 
-/// `tables` with the type and the values of each column; `meta` as of a simulation; `testbed` on its
-/// timing.
+/// Returns the document. `tables` has the type and the values of each column, `meta` the same account as a
+/// simulation, and `testbed` the timing of the run.
 pub fn document(scenario: &Scenario, scheme: &str, seed: u64, measured: &Measured, trust: &Trust) -> Value {
     let samples = &measured.outcome.samples;
     let samples = ("samples", tables::samples(samples, 0..samples.len(), scenario));

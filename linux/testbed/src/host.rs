@@ -1,4 +1,4 @@
-//! A host: a network namespace with one network card, and the TCP settings of the scenario.
+//! A host: a network namespace with one network card and the TCP settings of the scenario.
 
 use crate::card::CARD;
 use crate::switch::{ipv4, ipv6};
@@ -13,11 +13,12 @@ use std::fs::{self, File};
 use std::io::{self, Error};
 use std::net::IpAddr;
 
-/// Headers of IPv4 and TCP, and the same with timestamps; then with IPv6.
+/// Bytes of the IP and TCP headers: over IPv4, over IPv4 with TCP timestamps, over IPv6, and over IPv6 with
+/// timestamps.
 const HEADERS: [u64; 4] = [40, 52, 60, 72];
 /// Smallest MTU of links that carry IPv6 (RFC 8200 section 5).
 const LEAST_MTU: u64 = 1280;
-/// Keys without a counterpart in the kernel, which must keep their defaults.
+/// Keys that have no counterpart in the kernel, and the default that each must keep.
 const NOT_SET: [(&str, &str); 7] = [
     ("tcp.clock_granularity", "0ps"),
     ("tcp.grow_on_marked_acks", "no"),
@@ -43,8 +44,8 @@ pub struct TcpSettings {
 }
 
 impl TcpSettings {
-    /// As scenario and scheme want it.
-    /// Fails where the kernel has no such setting.
+    /// Returns the settings of a scenario under a scheme.
+    /// Fails if the kernel has no setting for a value.
     pub fn of(scenario: &Scenario, scheme: &Scheme) -> Result<TcpSettings, Failure> {
         let tcp = &scenario.tcp;
         let wrong = |key: &str, value: String, expected: &str| {
@@ -102,7 +103,8 @@ impl TcpSettings {
             ("ipv4/tcp_slow_start_after_idle", flag(false)),
             ("ipv4/tcp_rmem", plain("4096 4194304 33554432")),
             ("ipv4/tcp_wmem", plain("4096 1048576 33554432")),
-            // A write of megabytes at the start of one flow would make the next one late.
+            // Without this limit the kernel takes megabytes in one write at the start of a flow, and the next flow
+            // starts late.
             ("ipv4/tcp_notsent_lowat", plain("131072")),
             ("ipv4/ip_local_port_range", plain("2000 65000")),
             ("ipv4/tcp_max_syn_backlog", plain("16384")),
@@ -110,7 +112,7 @@ impl TcpSettings {
         ]
     }
 
-    /// Lines for `ip -batch`.
+    /// Lines for `ip -batch` that set up the card, its address and its route.
     fn links(&self, host: HostId) -> String {
         let quick = if self.quick_acks { " quickack 1" } else { "" };
         let (network, length, at_once) =
@@ -132,13 +134,13 @@ impl TcpSettings {
 pub struct Host {
     /// Namespace of its sockets.
     pub namespace: Namespace,
-    /// The far end of its network card.
+    /// Far end of its network card, from which the switch reads the host's frames.
     pub device: File,
 }
 
 impl Host {
-    /// A host whose card has these qdiscs.
-    /// Fails without the right to make namespaces and TAP devices, and without `ip` and `tc`.
+    /// Makes a host, and sets up its card by `qdiscs`, lines for `tc -batch`.
+    /// Fails without the right to make namespaces and TAP devices, or without `ip` and `tc`.
     pub fn new(host: HostId, qdiscs: &str, tcp: &TcpSettings) -> io::Result<Host> {
         let namespace = Namespace::new()?;
         let device = namespace.within(|| {

@@ -1,8 +1,8 @@
-//! The testbed: the hosts of a scenario as network namespaces with the kernel's own TCP, and between them the
-//! scenario's network, run by the clock.
+//! The testbed. The hosts of a scenario are network namespaces with the kernel's own TCP. A software switch between
+//! them runs the scenario's network in real time.
 //!
-//! Everything belongs to one process: namespaces without names, TAP devices and sockets are gone once it is, however
-//! it ends.
+//! One process owns the unnamed namespaces, the TAP devices and the sockets, so all are gone when the process ends,
+//! even if it is killed.
 
 mod awake;
 mod card;

@@ -7,14 +7,15 @@ use shortflow_units::Span;
 /// Result of a run on the testbed.
 #[derive(Debug)]
 pub struct Measured {
-    /// Tables, as of a simulation.
+    /// Tables and counters, as a simulation has them.
     pub outcome: Outcome,
-    /// The switch's account of itself, its samples taken out.
+    /// Report of the switch. Its samples are in `outcome`.
     pub switch: SwitchReport,
-    /// Stalls of the hosts' thread, which takes the times of flows.
+    /// Stalls of the hosts' thread, which records the start and the finish of each flow.
     pub host_stalls: Stalls,
-    /// By how much the latest start was late of a flow with an end, if by more than a hundredth of its own time.
+    /// Largest delay of the start of a flow with an end. A delay of at most 1 % of the flow's own transmission time
+    /// on the slowest link counts as zero.
     pub start_error: Span,
-    /// The kernel's congestion control.
+    /// Name of the congestion control.
     pub congestion: String,
 }

@@ -1,4 +1,4 @@
-//! Plan of a run: the flows of a simulation with this seed, and the connections that carry them.
+//! Plan of a run: the flows of a simulation with the same seed, and the connections that carry them.
 
 use shortflow_deploy::Failure;
 use shortflow_sim::engine::Seeds;
@@ -7,7 +7,7 @@ use shortflow_sim::traffic::{ConnectionUse, FlowArrival, Workload};
 use shortflow_units::{HostId, Instant};
 use std::collections::HashMap;
 
-/// More connections at once take more memory and ports than a host of the testbed has.
+/// Largest number of connections of a run. More would need more memory and ports than a host of the testbed has.
 const MOST_CONNECTIONS: usize = 8000;
 
 /// A flow and its connection.
@@ -17,7 +17,7 @@ pub struct Transfer {
     pub arrival: FlowArrival,
     /// Position in [`Plan::connections`].
     pub connection: usize,
-    /// The flow has a row in the flow table. Flows that start after the measured time are load only.
+    /// True if the flow has a row in the flow table. Flows that start after the measured time only add load.
     pub counted: bool,
 }
 
@@ -31,8 +31,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The flows of `scenario` with the random draws of `seed`.
-    /// Fails if some traffic waits for answers, or if there is too much of it.
+    /// Plans the flows of `scenario` with the random draws of `seed`.
+    /// Fails if traffic waits for answers, stops flows or has a transport of its own, or if the run has too many
+    /// connections.
     pub fn of(scenario: &Scenario, seed: u64) -> Result<Plan, Failure> {
         if !scenario.transports.is_empty() {
             let why = "the testbed runs one congestion control; remove transport from the traffic";
@@ -82,7 +83,7 @@ impl Plan {
         }
     }
 
-    /// Every host that sends or receives, in order.
+    /// Returns every host that sends or receives, in ascending order.
     pub fn hosts(&self) -> Vec<HostId> {
         let mut hosts: Vec<HostId> = self.connections.iter().flat_map(|&(from, to)| [from, to]).collect();
         hosts.sort_unstable();

@@ -1,5 +1,5 @@
-//! The eBPF programs of a run. They end with this process, however it ends. While they are loaded, their shared maps
-//! are pinned; the pins of a process that is killed just then are removed by the next run or `unload`.
+//! The eBPF programs of a run. They end with this process, even if it is killed. Their shared maps are pinned only
+//! during loading. If the process is killed during that time, the next run or `unload` removes the pins.
 
 use crate::switch::Clock;
 use shortflow_cc::TransportConfig;
@@ -14,7 +14,7 @@ use shortflow_units::Bytes;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// A congestion control, the DSCP of packets, and the flow data of both.
+/// Loaded programs: a congestion control and DSCP marking, with the data on flows that both read.
 #[derive(Debug)]
 pub struct Programs {
     congestion: Option<String>,
@@ -23,13 +23,14 @@ pub struct Programs {
     _held: Option<Held>,
 }
 
-/// While it lives, no command replaces a program.
+/// Lock on loaded programs. While it is held, no other command can replace a program.
 pub type Lock = Pins;
 
 impl Programs {
-    /// For `scheme`: the DSCP of its packets, and unless the kernel has one of its own, the congestion control. `None`
-    /// if that takes no program.
-    /// Fails if the kernel refuses a program, or if it has one of that name with other parameters.
+    /// Loads the programs of `scheme`: DSCP marking if it has priorities, and a congestion control unless the
+    /// kernel's own runs it (`has_own`). Returns `None` if no program is necessary.
+    /// Fails if the kernel refuses a program, or has a congestion control of the same name loaded with other
+    /// parameters.
     pub fn load(scheme: &Scheme, has_own: bool) -> Result<Option<(Programs, Lock)>, Failure> {
         let transport = (!has_own).then_some(&scheme.transport);
         let rule = rule(&scheme.priority);
@@ -58,14 +59,14 @@ impl Programs {
         self.congestion.as_deref()
     }
 
-    /// Marks the DSCP of packets that leave this device of this network namespace, if they carry priorities.
-    /// Fails without such a device.
+    /// Marks the DSCP of packets that leave `device` of this network namespace, if the scheme has priorities.
+    /// Fails if the namespace has no such device.
     pub fn attach(&self, device: &str) -> Result<(), Failure> {
         self.dscp.as_ref().map_or(Ok(()), |program| program.attach(device))
     }
 
-    /// The connection of this socket carries `message` now.
-    /// Fails if it is not a socket.
+    /// Gives the programs `message`, the flow that the connection of `socket` carries now.
+    /// Fails if `socket` is not a socket.
     pub fn tell(&self, socket: &impl AsRawFd, message: &Message, clock: Clock) -> io::Result<()> {
         let size = (!message.is_backlogged()).then_some(message.end - message.start);
         let deadline_ns = message.deadline.map(|deadline| clock.monotonic_ns(deadline));
@@ -73,7 +74,7 @@ impl Programs {
     }
 }
 
-/// The rule of DSCP marking.
+/// Returns the rule of DSCP marking, `None` for a scheme without priorities.
 fn rule(priority: &PriorityRule) -> Option<Rule> {
     match priority.by {
         priority::By::None => None,
@@ -86,7 +87,7 @@ fn rule(priority: &PriorityRule) -> Option<Rule> {
     }
 }
 
-/// Name of the congestion control, and its registration unless it is loaded already.
+/// Returns the name of the congestion control, and its registration unless the same program was loaded before.
 fn hold(pins: &Pins, transport: &TransportConfig) -> Result<(String, Option<Held>), Failure> {
     let prepared = Prepared::new(transport, None, Users::All, pins)?;
     let name = prepared.name().to_owned();
@@ -100,7 +101,7 @@ fn hold(pins: &Pins, transport: &TransportConfig) -> Result<(String, Option<Held
     Err(Failure::Host(format!("testbed: {name} {}", difference(&found, wanted))))
 }
 
-/// Difference of two lists of parameters, with the remedy.
+/// Describes the difference of two lists of parameters, with the remedy.
 fn difference(found: &str, wanted: &str) -> String {
     let only = |these: &str, others: &str| {
         let pairs = these.split(' ').filter(|pair| others.split(' ').all(|other| other != *pair));

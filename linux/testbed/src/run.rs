@@ -1,4 +1,4 @@
-//! A run: makes hosts and network, lets the hosts send, and joins the counts of both.
+//! A run: makes the hosts and the network, sends the flows, and merges the counters of hosts and network.
 
 use crate::awake::Awake;
 use crate::card::{self, CARD, Card};
@@ -25,28 +25,29 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Priority of the hosts' thread, below the switch's.
+/// Real-time priority of the hosts' thread, below the switch's.
 const TRAFFIC_PRIORITY: i32 = 40;
-/// Time for threads to get ready.
+/// Time between the start of the threads and time zero of the run.
 const HEAD_START: Span = Span::from_millis(100);
-/// Open files: two ends for each connection, and some more.
+/// Limit of open files: two sockets for each connection, and a reserve.
 const OPEN_FILES: u64 = 40_000;
 
-/// Rate of a host's port over the rate of its measured card. The faster port has no queue.
+/// Ratio of the rate of a host's port to the rate of its measured card. The port is faster than the card, so the
+/// queue is in the card.
 const WIRE: u64 = 10;
 
-/// The kernel's part in the place of the scheme's own.
+/// Parts of the kernel that replace the scheme's own.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Choice<'a> {
     /// Congestion control.
     pub congestion: Option<&'a str>,
-    /// Queue in the hosts' cards.
+    /// Qdisc inside the hosts' cards.
     pub card: Option<&'a str>,
 }
 
 /// Runs `scheme` in `scenario` with the random draws of `seed` and the kernel's parts in `choice`. Processors are
 /// kept awake, unless they `may_sleep`.
-/// Fails if a kernel cannot follow the scenario, or if the host lacks a requirement.
+/// Fails if the kernel cannot run the scenario, or if the host lacks a requirement.
 pub fn run(
     scenario: &Scenario,
     scheme: &Scheme,
@@ -72,7 +73,7 @@ pub fn run(
     };
     let mut traffic = traffic.map_err(Failure::host("testbed: sockets"))?;
     if !scenario.tcp.handshake {
-        // Connections are made over a network of their own, so that the measured one begins at time zero.
+        // Handshakes cross a network of their own, so that the measured network is empty at time zero.
         let clock = Clock::starting_in(Span::ZERO);
         between(Switch::new(scenario, network()?, &mut taps, tcp.mtu as usize, clock), || traffic.connect())?;
     }
@@ -92,14 +93,14 @@ pub fn check(scenario: &Scenario, scheme: &Scheme, seed: u64, choice: Choice<'_>
     Bed::new(scenario, scheme, seed, choice).map(drop)
 }
 
-/// Measured ports of hosts, whose queues are in the kernel's cards.
+/// Returns the sampled ports of hosts. Their queues are in the kernel's cards.
 fn cards(scenario: &Scenario) -> Vec<(NodeId, NodeId)> {
     let is_sampled = scenario.measure.sample_every.is_some();
     let of_host = |ends: &&(NodeId, NodeId)| is_sampled && scenario.graph.is_host(ends.0);
     scenario.measure.ports.iter().filter(of_host).copied().collect()
 }
 
-/// Why a host cannot be made.
+/// Describes why a host cannot be made, with the remedy if rights are missing.
 fn refused(error: io::Error) -> Failure {
     let way_out = match error.kind() {
         io::ErrorKind::PermissionDenied => "; needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run as root",
@@ -108,7 +109,7 @@ fn refused(error: io::Error) -> Failure {
     Failure::Host(format!("testbed: {error}{way_out}"))
 }
 
-/// Hosts that have sent nothing.
+/// Hosts, cards and congestion control of a run that has not begun.
 struct Bed {
     plan: Plan,
     tcp: TcpSettings,
@@ -119,7 +120,7 @@ struct Bed {
 }
 
 impl Bed {
-    /// The hosts that take part in these flows.
+    /// Makes every host that sends or receives.
     fn new(scenario: &Scenario, scheme: &Scheme, seed: u64, choice: Choice<'_>) -> Result<Bed, Failure> {
         let plan = Plan::of(scenario, seed)?;
         let tcp = TcpSettings::of(scenario, scheme)?;
@@ -147,8 +148,8 @@ impl Bed {
     }
 }
 
-/// Runs an action while the switch runs in a thread and, on two processors or more, on one of its own: kernel work of
-/// hosts, which no priority interrupts, must not delay the switch.
+/// Runs `action` in one thread and the switch in another. On two processors or more the switch has a processor of its
+/// own: no priority interrupts the kernel's work for the hosts, which must not delay the switch.
 fn between<T: Send>(
     switch: Switch<'_>,
     action: impl FnOnce() -> Result<T, Failure> + Send,
@@ -157,7 +158,7 @@ fn between<T: Send>(
     let processors = sys::processors();
     let (of_hosts, of_switch) = processors.split_at(processors.len().saturating_sub(1));
     let pin = |processors: &[usize]| {
-        // On other processors it would run too, only less evenly.
+        // Without pinning the thread still runs, with larger timing errors.
         let _ = sys::run_on(processors);
     };
     std::thread::scope(|scope| {
@@ -177,7 +178,7 @@ fn between<T: Send>(
     })
 }
 
-/// Hosts and network together as one result.
+/// Merges the reports of hosts and switch and the network's counters into one result.
 fn measured(
     scenario: &Scenario,
     plan: &Plan,
@@ -217,7 +218,7 @@ fn measured(
     let in_drain = |transfer: &&Transfer| !transfer.counted && transfer.arrival.at < end;
     let drained = || plan.transfers.iter().filter(in_drain).map(|transfer| transfer.arrival.size);
     let counters = Counters {
-        events: 0, // a kernel does not count any
+        events: 0, // the kernel counts no events
         packet_hops: network.hops(),
         packets_sent: network.sent(),
         packets_delivered: network.delivered(),
@@ -234,12 +235,12 @@ fn measured(
     Measured { outcome, switch, host_stalls: stalls, start_error, congestion: congestion.to_owned() }
 }
 
-/// Rate of a measured card, from that of its host's port.
+/// Rate of a measured card, from the rate of its host's port.
 fn of_card_rate(port: Rate) -> Rate {
     Rate::new(port.as_bps() / WIRE).unwrap_or(port)
 }
 
-/// The row of a port whose queue is in the card of its host, as samples have it.
+/// Fills the row of a host's port from samples of the host's card, which has the queue.
 fn of_card(row: &mut PortRow, port: PortId, scenario: &Scenario, samples: &Samples) {
     let window = Instant::ZERO + scenario.warmup..=Instant::ZERO + scenario.duration;
     let mean_and_most = |subject| {

@@ -1,4 +1,4 @@
-//! System calls of switch and hosts that `rustix` lacks, or that take several of its calls.
+//! System calls for switch and hosts that `rustix` lacks, or that need several of its calls.
 #![allow(unsafe_code)]
 
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -19,12 +19,13 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
-/// -1 as the error that it stands for.
+/// Returns the error in `errno` if a system call returned -1.
 fn check(code: libc::c_int) -> io::Result<()> {
     if code == -1 { Err(Error::last_os_error()) } else { Ok(()) }
 }
 
-/// A TAP device called `name` in the namespace of the calling thread. It goes when the file is closed.
+/// Makes a TAP device `name` in the network namespace of the calling thread. The device is gone when the file is
+/// closed.
 /// Fails without `/dev/net/tun` or `CAP_NET_ADMIN`.
 pub fn tap(name: &str) -> io::Result<File> {
     const TUN: &str = "/dev/net/tun";
@@ -38,12 +39,12 @@ pub fn tap(name: &str) -> io::Result<File> {
     Ok(file)
 }
 
-/// Nanoseconds of the clock that does not jump.
+/// Time of the monotonic clock in nanoseconds.
 pub fn monotonic_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::Monotonic))
 }
 
-/// Nanoseconds that the calling thread has computed.
+/// Processor time of the calling thread in nanoseconds.
 pub fn thread_cpu_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::ThreadCPUTime))
 }
@@ -52,14 +53,15 @@ fn nanoseconds(time: Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Gives the calling thread real-time priority and sharp timers. Returns `true` if the priority was granted.
+/// Gives the calling thread real-time priority (`SCHED_FIFO`) and a timer slack of 1 ns. Returns `true` if the
+/// priority was granted.
 pub fn real_time(priority: i32) -> bool {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     schedule(libc::SCHED_FIFO, priority).is_ok()
 }
 
-/// Lets the calling thread run only while its processor would be idle.
-/// Fails where that is not allowed.
+/// Lets the calling thread run only while its processor would be idle (`SCHED_IDLE`).
+/// Fails if the kernel refuses the policy.
 pub fn when_idle() -> io::Result<()> {
     schedule(libc::SCHED_IDLE, 0)
 }
@@ -76,15 +78,16 @@ pub fn processors() -> Vec<usize> {
     (0..CpuSet::MAX_CPU).filter(|processor| allowed.is_set(*processor)).collect()
 }
 
-/// Lets the calling thread run on these processors alone.
-/// Fails where the process may run on none of them.
+/// Lets the calling thread run on `processors` only.
+/// Fails if the process may run on none of them.
 pub fn run_on(processors: &[usize]) -> io::Result<()> {
     let mut only = CpuSet::new();
     processors.iter().for_each(|processor| only.set(*processor));
     Ok(sched_setaffinity(None, &only)?)
 }
 
-/// Raises the limit of open files to its maximum, or to `files` if the maximum may be changed.
+/// Sets the limit of open files to `files`, and raises its maximum if necessary. Without the right to raise the
+/// maximum, sets the limit to the maximum.
 pub fn raise_open_files(files: u64) {
     let most = rustix::process::getrlimit(Resource::Nofile).maximum;
     let raise = |current, maximum| rustix::process::setrlimit(Resource::Nofile, Rlimit { current, maximum });
@@ -93,31 +96,31 @@ pub fn raise_open_files(files: u64) {
     }
 }
 
-/// To watch a file for something to read, for as long as there is.
+/// Interest in a file that has something to read, reported for as long as it has (level-triggered).
 pub const READABLE: EventFlags = EventFlags::IN;
-/// To watch a file for something new to read or to write, told once.
+/// Interest in a file that has new data or new room, reported once per change (edge-triggered).
 pub const CHANGES: EventFlags =
     EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
 
-/// Watches many files at once.
+/// Set of watched files (epoll).
 #[derive(Debug)]
 pub struct Poll(OwnedFd);
 
 impl Poll {
-    /// Watches nothing yet.
-    /// Fails when there are too many open files.
+    /// Makes an empty set.
+    /// Fails if there are too many open files.
     pub fn new() -> io::Result<Poll> {
         Ok(Poll(epoll::create(epoll::CreateFlags::CLOEXEC)?))
     }
 
-    /// Watches `file` too, under the name `token`, for [`READABLE`] or [`CHANGES`].
+    /// Adds `file` with the number `token`, for [`READABLE`] or [`CHANGES`].
     /// Fails if the file cannot be watched.
     pub fn add(&self, file: &impl AsFd, token: u64, interest: EventFlags) -> io::Result<()> {
         Ok(epoll::add(&self.0, file, EventData::new_u64(token), interest)?)
     }
 
-    /// Waits for at most `timeout`; `ready` are the tokens of the files that are.
-    /// Fails on kernels before 5.11.
+    /// Waits for at most `timeout`. Replaces the contents of `ready` by the tokens of the files that are ready.
+    /// Fails on kernels before Linux 5.11.
     pub fn wait(&self, timeout: Duration, ready: &mut Vec<u64>) -> io::Result<()> {
         let timeout = Timespec::try_from(timeout).map_err(Error::other)?;
         let mut events = [const { MaybeUninit::uninit() }; 256];
@@ -130,9 +133,9 @@ impl Poll {
     }
 }
 
-/// A TCP socket in the namespace of the calling thread that waits for nothing, and is not connected; for addresses
-/// like that one.
-/// Fails when there are too many open files.
+/// Makes a non-blocking TCP socket in the network namespace of the calling thread, for addresses of the family of
+/// `like`. The socket is not connected.
+/// Fails if there are too many open files.
 pub fn tcp_socket(like: IpAddr) -> io::Result<TcpStream> {
     let family = if like.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
@@ -141,15 +144,15 @@ pub fn tcp_socket(like: IpAddr) -> io::Result<TcpStream> {
     Ok(socket)
 }
 
-/// Lets a TCP socket end when it is closed, however that happens: it is reset and sends nothing that is left.
-/// Otherwise it would live on for minutes, and its namespace with it.
-/// Fails if it is not a socket.
+/// Makes the kernel reset a TCP socket and drop its unsent data when the socket is closed, also by the end of the
+/// process (a linger time of 0 s). Otherwise the socket would live on for minutes, and its namespace with it.
+/// Fails if `socket` is not a socket.
 pub fn end_when_closed(socket: &impl AsFd) -> io::Result<()> {
     Ok(set_socket_linger(socket, Some(Duration::ZERO))?)
 }
 
-/// Begins to connect; the socket becomes writable when that is done.
-/// Fails if nothing leads there.
+/// Starts to connect `socket`, which becomes writable when the connection is established.
+/// Fails if no route leads to the address.
 pub fn connect(socket: &TcpStream, to: SocketAddr) -> io::Result<()> {
     match rustix::net::connect(socket, &to) {
         Err(Errno::INPROGRESS) => Ok(()),
@@ -157,17 +160,18 @@ pub fn connect(socket: &TcpStream, to: SocketAddr) -> io::Result<()> {
     }
 }
 
-/// Writes to a socket. Returns the number of bytes taken, `None` if the socket has no room. With `more` to come,
-/// TCP does not send a segment that is not full.
-/// Fails when the connection does.
+/// Writes to a socket. Returns the number of bytes written, `None` if the socket has no room. With `more`, TCP holds
+/// back a segment that is not full.
+/// Fails if the connection has failed.
 pub fn send(socket: &impl AsFd, bytes: &[u8], more: bool) -> io::Result<Option<usize>> {
     let mut flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
     flags.set(SendFlags::MORE, more);
     unless_blocked(rustix::net::send(socket, bytes, flags))
 }
 
-/// Discards received bytes of a TCP socket without copying, up to the length of `room`. Returns `None` without bytes.
-/// Fails when the connection does.
+/// Discards received bytes of a TCP socket without copying them, up to the length of `room`. Returns their number,
+/// `None` if there are none.
+/// Fails if the connection has failed.
 pub fn discard_received(socket: &impl AsFd, room: &mut [u8]) -> io::Result<Option<usize>> {
     let flags = RecvFlags::TRUNC | RecvFlags::DONTWAIT; // see MSG_TRUNC in tcp(7)
     unless_blocked(rustix::net::recv(socket, room, flags).map(|(_, length)| length))
@@ -180,8 +184,8 @@ fn unless_blocked(done: rustix::io::Result<usize>) -> io::Result<Option<usize>> 
     }
 }
 
-/// The kernel's counters of a connection (`TCP_INFO`).
-/// Fails if the socket is not TCP, and before Linux 6.7, which does not count timeouts.
+/// Returns the kernel's counters of a connection (`TCP_INFO`).
+/// Fails if the socket is not TCP, and on kernels before Linux 6.7, which do not count timeouts.
 pub fn tcp_info(socket: &impl AsRawFd) -> io::Result<libc::tcp_info> {
     // SAFETY: a tcp_info of zeros is valid, and the kernel writes at most `length` bytes of it.
     let (info, length) = unsafe {
@@ -200,13 +204,13 @@ pub fn tcp_info(socket: &impl AsRawFd) -> io::Result<libc::tcp_info> {
     ))
 }
 
-/// True if a `tcp_info` of `length` bytes has the number of timeouts.
+/// True if a `tcp_info` of `length` bytes includes the number of timeouts.
 fn has_timeouts(length: usize) -> bool {
     length >= offset_of!(libc::tcp_info, tcpi_total_rto) + size_of::<u16>()
 }
 
-/// Ends this process when its parent ends, which must be the process `parent`.
-/// Fails if the parent is another one, or has ended already.
+/// Makes the kernel kill this process when its parent, the process `parent`, ends.
+/// Fails if the parent is another process, or has ended already.
 pub fn end_with_parent(parent: u32) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     if std::os::unix::process::parent_id() == parent {
@@ -219,7 +223,7 @@ pub fn end_with_parent(parent: u32) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Of Linux 5.10, of 6.4 and of 6.7.
+    /// The lengths are those of Linux 5.10, 6.4 and 6.7.
     #[test]
     fn an_old_kernels_tcp_info_ends_before_the_timeouts() {
         assert_eq!([232, 240, 248].map(has_timeouts), [false, false, true]);

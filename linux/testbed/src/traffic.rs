@@ -1,8 +1,8 @@
 //! All senders and receivers of a run, in one thread.
 //!
-//! A flow is written into its connection from its start on. The receiver answers its last byte with one byte,
-//! and the flow is finished when that is back: just when the simulator has its last ACK. The answer also keeps
-//! that ACK from being delayed.
+//! The sender writes a flow into its connection from the start of the flow on. The receiver answers the last byte of
+//! the flow with one byte. The flow is finished when the sender reads this answer, at the time at which a simulated
+//! sender has its last ACK. The answer carries that ACK, so the receiver cannot delay it.
 
 use crate::congestion::Control;
 use crate::host::TcpSettings;
@@ -25,21 +25,23 @@ use std::ops::Range;
 use std::time::Duration;
 
 const PORT: u16 = 1983;
-/// Bytes written at once: few, as the kernel does not let go of the processor meanwhile.
+/// Bytes of one write: few, because the kernel does not release the processor during a write.
 const CHUNK: usize = 1 << 15;
-/// Connections that a listener lets wait.
+/// Connections that are requested at once, no more than a listener's queue holds.
 const BACKLOG: usize = 100;
-/// A start that is late by less than this part of the time that the flow itself takes on the slowest link is in time.
+/// The start of a flow may be late by 1/100 of the transmission time that the flow itself needs on the slowest link.
 const START_SHARE: u64 = 100;
 /// Time limit for connections made before the run.
 const PATIENCE: Span = Span::from_millis(30_000);
 
-/// Timing error of a start that is `late`, of a flow that takes `own`: zero if small against `own`.
+/// Error of a start that is `late`, for a flow that needs the time `own` itself: zero if `late` is small against
+/// `own`.
 fn start_error(late: Span, own: Span) -> Span {
     if late.times(START_SHARE) > own { late } else { Span::ZERO }
 }
 
-/// Numbers of connections; none where several have the same, for which the network counts as for one.
+/// Returns the connections' numbers in the network, and `None` for numbers that several connections have: the network
+/// counts their packets together.
 fn told_apart(numbers: Vec<Option<u32>>) -> Vec<Option<u32>> {
     let mut times = HashMap::new();
     numbers.iter().flatten().for_each(|number| *times.entry(*number).or_insert(0) += 1);
@@ -55,21 +57,22 @@ struct Connection {
     begun: bool,
     /// The connection is established.
     open: bool,
-    /// Flows that are not finished, in order.
+    /// Unfinished flows, in order.
     flows: VecDeque<Message>,
-    /// The kernel's counters when the first flow became the first.
+    /// The kernel's counters when the first of `flows` became the first.
     before: libc::tcp_info,
-    /// Bytes to write in all, and written so far.
+    /// Total bytes to write, and bytes written so far (`written`).
     wanted: u64,
     written: u64,
-    /// Ends of flows in the stream, and the bytes arrived.
+    /// Positions in the stream at which flows end that have no answer yet, and the number of bytes received
+    /// (`received`).
     ends_at: VecDeque<u64>,
     received: u64,
     /// Bytes acknowledged up to the last sample.
     sampled: u64,
 }
 
-/// A listener of each host.
+/// Opens a listener in each host.
 fn listeners(
     namespaces: &HashMap<HostId, Namespace>,
     tcp: &TcpSettings,
@@ -85,7 +88,7 @@ fn listeners(
     namespaces.iter().map(listen).collect()
 }
 
-/// For each host a socket for every connection that it begins.
+/// Makes, for each host, a socket for every connection that the host opens.
 fn sockets(
     plan: &Plan,
     namespaces: &HashMap<HostId, Namespace>,
@@ -119,20 +122,21 @@ impl Connection {
         })
     }
 
-    /// Bytes acknowledged (the kernel counts the SYN too), and the kernel's other counters.
+    /// Returns the bytes acknowledged, without the SYN that the kernel counts too, and the kernel's other counters.
     fn acked(&self) -> io::Result<(u64, libc::tcp_info)> {
         let info = sys::tcp_info(&self.sender)?;
         Ok((info.tcpi_bytes_acked.saturating_sub(1), info))
     }
 
-    /// Adds the kernel's retransmissions to the first flow, which delays all others.
+    /// Sets the retransmissions and timeouts of the first flow from the kernel's counters. The first flow delays all
+    /// others.
     fn count(&mut self, now: &libc::tcp_info) {
         let Some(first) = self.flows.front_mut() else { return };
         first.retransmits = now.tcpi_total_retrans.saturating_sub(self.before.tcpi_total_retrans);
         first.timeouts = now.tcpi_total_rto.saturating_sub(self.before.tcpi_total_rto).into();
     }
 
-    /// Newly acknowledged bytes of the first flow.
+    /// Returns the bytes of the first flow that were acknowledged since the last call.
     fn take_acked(&mut self, acked: u64) -> u64 {
         let end = self.flows.front().map_or(acked, |first| first.end);
         let taken = acked.min(end).max(self.sampled);
@@ -140,7 +144,7 @@ impl Connection {
     }
 }
 
-/// The senders and receivers.
+/// All senders and receivers of a run.
 #[derive(Debug)]
 pub struct Traffic<'a> {
     scenario: &'a Scenario,
@@ -150,10 +154,10 @@ pub struct Traffic<'a> {
     poll: Poll,
     listeners: Vec<TcpListener>,
     connections: Vec<Connection>,
-    /// Whose sender has this address.
+    /// Connections by the address of their sender.
     senders: HashMap<SocketAddr, usize>,
     zeros: Vec<u8>,
-    /// Connections whose kernel may take more.
+    /// Connections whose sockets may have room for more bytes.
     unwritten: BTreeSet<usize>,
     rows: Vec<FlowRow>,
     /// The connection of each row.
@@ -163,7 +167,7 @@ pub struct Traffic<'a> {
     samples: Samples,
     sampled: Instant,
     pending: usize,
-    /// The measured time, as far as it has begun and ended.
+    /// Measured time. A bound is `Instant::MAX` until it is reached.
     window: Range<Instant>,
     start_error: Span,
 }
@@ -171,26 +175,28 @@ pub struct Traffic<'a> {
 /// Report of the hosts.
 #[derive(Debug)]
 pub struct TrafficReport {
-    /// Flows in order of their starts, without the network's counts.
+    /// Rows of the flow table in order of starts, without the network's counts.
     pub rows: Vec<FlowRow>,
-    /// For each row the number of its connection in the network, if it had both to itself.
+    /// For each row, the number of its connection in the network; `None` if the flow shared the connection or the
+    /// number.
     pub numbers: Vec<Option<u32>>,
-    /// Throughput and windows.
+    /// Samples of throughput and congestion windows.
     pub samples: Samples,
-    /// Counted flows with an end that were not finished.
+    /// Number of unfinished flows, of those with an end and a row.
     pub unfinished: usize,
-    /// Stalls of the thread.
+    /// Stalls of the hosts' thread.
     pub stalls: Stalls,
-    /// By how much the latest start was late of a flow with an end, if by more than a hundredth of its own time.
+    /// Largest delay of the start of a flow with an end. A delay of at most 1 % of the flow's own transmission time
+    /// on the slowest link counts as zero.
     pub start_error: Span,
     /// End of the run.
     pub end: Instant,
 }
 
 impl<'a> Traffic<'a> {
-    /// Sockets for everything in `plan`, `namespaces` by host. The kernel is told of a connection's oldest unfinished
-    /// flow, which is what the law of a simulation's sender knows.
-    /// Fails when there are too many open files, or if the kernel lacks the congestion control.
+    /// Makes the sockets for all connections of `plan`, with `namespaces` by host. During the run the kernel has the
+    /// data of each connection's oldest unfinished flow, as the law of a simulated sender has.
+    /// Fails if there are too many open files, or if the kernel lacks the congestion control.
     pub fn new(
         scenario: &'a Scenario,
         plan: &'a Plan,
@@ -232,8 +238,8 @@ impl<'a> Traffic<'a> {
         })
     }
 
-    /// Connects everything, unless the scenario has connections begin with their flows.
-    /// Fails if a connection fails, or takes too long.
+    /// Opens all connections, for a scenario in which they are open before the run.
+    /// Fails if a connection fails, or if not all are established within 30 s.
     pub fn connect(&mut self) -> Result<(), Failure> {
         let clock = Clock::starting_in(Span::ZERO);
         for first in (0..self.connections.len()).step_by(BACKLOG) {
@@ -247,7 +253,8 @@ impl<'a> Traffic<'a> {
         Ok(())
     }
 
-    /// Returns `true` if these connections are established before patience ends.
+    /// Waits for the connections `which`. Returns `false` if one of them is not established within 30 s after time
+    /// zero of `clock`.
     fn await_connections(&mut self, clock: Clock, which: Range<usize>) -> io::Result<bool> {
         let stands = |each: &Connection| each.open && each.receiver.is_some();
         while !self.connections[which.clone()].iter().all(stands) {
@@ -259,7 +266,7 @@ impl<'a> Traffic<'a> {
         Ok(true)
     }
 
-    /// Asks for a connection.
+    /// Starts to open a connection.
     fn begin(&mut self, number: usize) -> io::Result<()> {
         let connection = &mut self.connections[number];
         connection.begun = true;
@@ -269,9 +276,9 @@ impl<'a> Traffic<'a> {
         self.poll.add(&connection.sender, token as u64, CHANGES)
     }
 
-    /// Sends everything at its time, until the measured time is over and every flow with an end is finished,
-    /// or until the drain is over too.
-    /// Fails when a connection does.
+    /// Starts every flow at its time. Returns when the measured time is over and every flow with an end is finished,
+    /// at the latest when the drain is over.
+    /// Fails if a connection fails.
     pub fn run(&mut self, clock: Clock) -> io::Result<TrafficReport> {
         let scenario = self.scenario;
         let (warm, measured) = (Instant::ZERO + scenario.warmup, Instant::ZERO + scenario.duration);
@@ -313,7 +320,7 @@ impl<'a> Traffic<'a> {
         }
     }
 
-    /// A flow begins.
+    /// Starts a flow: opens its connection if necessary, and writes its first bytes.
     fn start(&mut self, clock: Clock, transfer: &Transfer) -> io::Result<()> {
         let Transfer { arrival, connection: number, counted } = *transfer;
         let now = clock.now();
@@ -346,7 +353,8 @@ impl<'a> Traffic<'a> {
         self.write(number)
     }
 
-    /// Waits for at most `patience`, then serves ready sockets. Returns the end of the wait.
+    /// Waits for a ready socket for at most `patience`, or not at all if a connection may have room for more bytes.
+    /// Then serves the ready sockets. Returns the end of the wait.
     fn serve(&mut self, clock: Clock, patience: Span) -> io::Result<Instant> {
         let mut ready = Vec::new();
         let unwritten = std::mem::take(&mut self.unwritten);
@@ -384,8 +392,8 @@ impl<'a> Traffic<'a> {
         }
     }
 
-    /// Writes a part of the waiting bytes, if the kernel takes it. The rest waits for later rounds, to let other
-    /// flows write.
+    /// Writes a part of the waiting bytes if the socket has room. The rest waits for later rounds, so that other
+    /// flows can write.
     fn write(&mut self, number: usize) -> io::Result<()> {
         let connection = &mut self.connections[number];
         if !connection.open {
@@ -406,7 +414,7 @@ impl<'a> Traffic<'a> {
         Ok(())
     }
 
-    /// Reads arrived data, and answers flows that end in it.
+    /// Reads arrived data, and answers the flows that end in it.
     fn receive(&mut self, number: usize) -> io::Result<()> {
         let connection = &mut self.connections[number];
         let Some(receiver) = &mut connection.receiver else { return Ok(()) };
@@ -420,7 +428,7 @@ impl<'a> Traffic<'a> {
         Ok(())
     }
 
-    /// Takes answers; each finishes a flow.
+    /// Reads answers, each of which finishes a flow, and gives the kernel the data of the next flow.
     fn take_answers(&mut self, clock: Clock, number: usize) -> io::Result<()> {
         let mut answers = [0; 64];
         loop {
@@ -442,7 +450,8 @@ impl<'a> Traffic<'a> {
         }
     }
 
-    /// The first flow of a connection is finished, or the run is over. Fills its row.
+    /// Removes the first flow of a connection, and fills its row. `finish` is `None` if the run is over before the
+    /// flow is.
     fn conclude(&mut self, number: usize, finish: Option<Instant>) -> io::Result<()> {
         let connection = &mut self.connections[number];
         let (acked, info) = connection.acked()?;
@@ -465,7 +474,8 @@ impl<'a> Traffic<'a> {
         Ok(())
     }
 
-    /// Advances every message; the kernel does not report arrivals beyond a gap.
+    /// Calls `tell` for every unfinished flow, with its acknowledged bytes. The kernel does not report bytes that
+    /// arrived beyond a gap.
     fn tell_messages(&mut self, tell: fn(&mut Message, u64)) -> io::Result<()> {
         for &number in &self.active {
             let connection = &mut self.connections[number];
@@ -500,7 +510,7 @@ impl<'a> Traffic<'a> {
         Ok(())
     }
 
-    /// Ends the measurement. Connections stay open: closing them is no part of the run.
+    /// Ends the measurement. Connections stay open, because closing them is not part of the run.
     fn finish(&mut self, end: Instant, stalls: Stalls) -> io::Result<TrafficReport> {
         let unfinished = self.pending;
         for number in std::mem::take(&mut self.active) {
@@ -526,7 +536,7 @@ impl<'a> Traffic<'a> {
 mod tests {
     use super::*;
 
-    /// 20 KB take 1.7 ms at 100 Mbps, 5 MB 0.4 s; a flow without an end takes for ever.
+    /// At 100 Mbit/s, 20 KB take 1.7 ms and 5 MB take 0.4 s. A flow without an end is never late.
     #[test]
     fn a_start_is_late_by_what_the_flow_notices() {
         let starts = [(17, 1_700), (18, 1_700), (4_000, 400_000), (4_001, 400_000)];

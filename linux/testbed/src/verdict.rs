@@ -1,6 +1,7 @@
-//! Trustworthiness of a measurement. The network computes with due times, so a late switch costs delay,
-//! and the hosts' thread takes the times of flows; the limits of lateness are here. Rare stalls of a few packets
-//! move a queue, yet no percentile of all frames shows them, so stalls are counted.
+//! Trustworthiness of a measurement: limits on the lateness of the switch and of the hosts' thread. Ports compute
+//! with due times, so a late switch adds delay to frames. The hosts' thread records the times of flows, so its delays
+//! are measured as part of them. Rare stalls of a few packets change a queue, but no percentile of all frames shows
+//! them, so stalls are counted.
 
 use crate::measured::Measured;
 use crate::switch::{STALL_PACKETS, Stalls, packet_time};
@@ -8,23 +9,23 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_units::{Instant, Span};
 use std::fmt;
 
-/// Quantile of frames and rounds that is judged.
+/// Quantile of the timing errors of frames and rounds that is compared with the limit.
 const SHARE: f64 = 0.99;
-/// Largest timing error, in packets: the time of a full packet on the slowest link.
+/// Limit of that timing error, in packet times. A packet time is the time of a full packet on the slowest link.
 const LATE_PACKETS: u64 = 1;
-/// Stalls of a thread in each second. Less than a second of measured time has room for none.
+/// Limit of the stalls of a thread, per second. A measured time of less than 1 s may have none.
 const STALLS_PER_SECOND: f64 = 1.0;
-/// Longest stall, in packets.
+/// Limit of the longest stall, in packet times.
 const LONGEST_STALL_PACKETS: u64 = 20;
-/// Largest start error of a flow, in packets: a later start is a stall.
+/// Limit of the start error of a flow, in packet times. A delay above it is a stall.
 const START_ERROR_PACKETS: u64 = STALL_PACKETS;
-/// A switch that computes for a larger share of the time has no room for bursts.
+/// Limit of the share of time in which the switch computes. A busier switch has no time left for bursts.
 const BUSY: f64 = 0.9;
 
-/// The answer: the reasons against trust.
+/// Verdict on a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trust {
-    /// Reasons; without any, the measurement can be trusted.
+    /// Reasons against trust. Without any, the measurement is trustworthy.
     pub against: Vec<String>,
 }
 
@@ -37,7 +38,8 @@ impl fmt::Display for Trust {
     }
 }
 
-/// Trusts a run if frames and flows were in time, no thread stalled, and only queues lost packets.
+/// Returns the verdict. A run is trustworthy if frames and flows were in time, stalls were rare and short, only
+/// queues lost packets, and the switch was not too busy.
 pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
     let packet = packet_time(scenario);
     let (switch, mut against) = (&measured.switch, Vec::new());
@@ -69,7 +71,7 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
     Trust { against }
 }
 
-/// Stalls in a part of a run.
+/// Stalls of a thread in a part of a run.
 #[derive(Debug)]
 pub struct StallRate {
     count: u64,
@@ -77,7 +79,8 @@ pub struct StallRate {
     part: &'static str,
 }
 
-/// Stalls of the measured time, which moves queues and goodput, and of the time until the end, in which flows complete.
+/// Returns the stalls in two parts of a run: in the measured time, whose stalls change queues and goodput, and from
+/// the end of the warm-up to the end of the run, whose stalls change completion times.
 pub fn rates(scenario: &Scenario, measured: &Measured, stalls: &Stalls) -> [StallRate; 2] {
     let (warm, over) = (Instant::ZERO + scenario.warmup, Instant::ZERO + scenario.duration);
     let rate = |count, end: Instant, part| StallRate { count, seconds: end.since(warm).as_secs_f64(), part };
@@ -88,12 +91,12 @@ pub fn rates(scenario: &Scenario, measured: &Measured, stalls: &Stalls) -> [Stal
 }
 
 impl StallRate {
-    /// Stalls in a second.
+    /// Stalls per second.
     pub fn per_second(&self) -> f64 {
         self.count as f64 / self.seconds.max(f64::MIN_POSITIVE)
     }
 
-    /// Says so where there are too many.
+    /// Returns a reason against trust if there are too many stalls per second.
     fn against(&self, who: &str, limit: Span) -> Option<String> {
         let StallRate { count, seconds, part } = self;
         if self.per_second() <= STALLS_PER_SECOND {
@@ -149,8 +152,8 @@ mod tests {
         Measured { outcome, switch, host_stalls, start_error, congestion: "reno".to_owned() }
     }
 
-    /// The verdict on a run of 30,000 rounds in 3 s, in which a thread is late by `micros` at these milliseconds. The measured
-    /// time is from `warmup` to `duration`.
+    /// The verdict on a run of 30,000 rounds in 3 s, in which one thread is late by `micros` microseconds at the
+    /// milliseconds `late_at`. The measured time is from `warmup` to `duration`.
     fn said_at(
         is_switch: bool,
         [warmup, duration]: [&str; 2],
@@ -171,7 +174,8 @@ mod tests {
         verdict(&scenario, &measured).to_string()
     }
 
-    /// Verdict without a warm-up, with `stalls` spread evenly.
+    /// The verdict on a run without a warm-up, in which one thread has `stalls` stalls of `micros` microseconds,
+    /// spread evenly.
     fn said_of(is_switch: bool, stalls: u64, micros: u64) -> String {
         let late_at: Vec<u64> = (0..stalls).map(|i| i * 3000 / stalls).collect();
         said_at(is_switch, ["0s", "3s"], late_at, micros)
@@ -198,7 +202,8 @@ mod tests {
         }
     }
 
-    /// Six stalls of a millisecond in a second of 8,000 frames are far from the 99th percentile.
+    /// Six stalls of 1 ms in a second of 8,000 frames delay 48 frames, fewer than the 1 % that the 99th percentile
+    /// would show.
     #[test]
     fn stalls_of_either_thread_decide_where_the_percentile_sees_none() {
         for (who, is_switch) in [("the switch", true), ("the hosts' thread", false)] {

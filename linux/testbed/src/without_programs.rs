@@ -1,4 +1,4 @@
-//! In place of programs.rs where the eBPF part is left out, which compiles without clang and runs nothing.
+//! Replaces programs.rs in builds without the eBPF part, which need no clang and cannot run a scheme.
 
 use crate::switch::Clock;
 use shortflow_deploy::Failure;
@@ -7,10 +7,10 @@ use shortflow_sim::scheme::Scheme;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// There are none.
+/// Programs, of which this build has none.
 #[derive(Debug)]
 pub enum Programs {}
-/// Nor is there anything to replace.
+/// Lock on programs, of which this build has none.
 pub type Lock = Programs;
 
 impl Programs {

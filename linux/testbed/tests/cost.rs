@@ -1,4 +1,4 @@
-//! Cost of the congestion controls, by the kernel's own account of its programs: time per call, also of the
+//! Cost of the congestion controls: the time per call, as the kernel measures it for its programs, compared with the
 //! kernel's CUBIC called from programs (cubic.bpf.c). Needs root, iproute2 and the kernel's BTF; skipped without
 //! them, or while foreign programs are loaded. `--nocapture` prints the numbers.
 #![cfg(feature = "bpf")]
@@ -20,8 +20,9 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
-/// A link on which ACKs arrive in batches, so that most calls find code and data in the processor's caches. On a slow link other
-/// processes take the caches between two ACKs. A call then costs up to three times as much, the more the longer its code is.
+/// A link on which ACKs arrive in batches, so that most calls find code and data in the processor's caches. On a slow
+/// link other processes take the caches between two ACKs. A call then costs up to three times as much, and long code
+/// suffers more than short code.
 const LINK: &str = r#"
 title = "One flow over a fast link"
 duration = "20s"
@@ -29,15 +30,17 @@ topology = { kind = "dumbbell", pairs = 1, rate = "2Gbps", bottleneck = "500Mbps
 switch = { buffer = "100pkt", mark_above = "20pkt" }
 traffic = [{ kind = "long-lived", from = [0], to = 1 }]
 "#;
-/// Bytes of a transfer: several hundred calls.
+/// Bytes of a transfer, which takes several hundred calls.
 const SIZE: usize = 3_000_000;
-/// Fewest calls of a program in a transfer that counts. Otherwise a few short calls, such as one without growth, could decide.
+/// Number of calls of a program from which a transfer counts. With fewer, a few short calls, such as calls without
+/// window growth, could decide the minimum.
 const CALLS: u64 = 100;
-/// Transfers of each control, in turn. The cheapest of each counts: a busy host sometimes takes the processor away in the
-/// middle of a call, which makes the mean of that transfer many times as large.
+/// Transfers of each control; the two controls take turns. The smallest mean of each control counts: a busy host
+/// sometimes takes the processor away in the middle of a call, which makes the mean of that transfer many times as
+/// large.
 const TRANSFERS: usize = 25;
 
-/// While it lives, the kernel measures its programs; afterwards as before.
+/// Makes the kernel measure its programs while this value lives. Dropping it restores the kernel's setting.
 struct Measuring(String);
 
 impl Measuring {
@@ -55,13 +58,13 @@ impl Drop for Measuring {
     }
 }
 
-/// Time in calls so far, in nanoseconds, and calls, of each program that is newer than `newest`, by name.
+/// Time in calls so far in nanoseconds and number of calls, by the name of each program that is newer than `newest`.
 fn spent(newest: u32) -> BTreeMap<String, (u64, u64)> {
     let infos = ProgInfoIter::default().filter(|info| info.id > newest);
     infos.map(|info| (info.name.to_string_lossy().into_owned(), (info.run_time_ns, info.run_cnt))).collect()
 }
 
-/// The two ends of a connection whose sender and listener use `control`.
+/// Opens a connection whose sender and listener use `control`. Returns its two ends.
 fn connection([a, b]: &[Namespace; 2], control: &str, port: u16) -> io::Result<[TcpStream; 2]> {
     let address = SocketAddr::from((ipv4(HostId(1)), port));
     let listener = b.within(|| TcpListener::bind(address))?;
@@ -86,8 +89,8 @@ fn transfer([sender, receiver]: &mut [TcpStream; 2]) -> io::Result<()> {
     })
 }
 
-/// The least mean time of a call in nanoseconds, over transfers by each of two controls in turn through a link that marks, of
-/// each program that is newer than `newest` and was called, by name.
+/// Runs transfers by two controls in turn through a link that marks. Returns the smallest mean time of a call in a
+/// transfer, in nanoseconds, by the name of each program that is newer than `newest` and was called.
 fn costs(controls: [&str; 2], newest: u32) -> io::Result<BTreeMap<String, u64>> {
     let mut least = BTreeMap::new();
     between(LINK, "tcp-ecn", [host(0, "reno", "1")?, host(1, "reno", "1")?], |hosts| {
@@ -110,9 +113,9 @@ fn costs(controls: [&str; 2], newest: u32) -> io::Result<BTreeMap<String, u64>> 
     Ok(least)
 }
 
-/// For each ACK ours is called once and CUBIC twice, which takes about as long here, the kernel's measuring included. Three times
-/// as long leaves room for other processors and kernels. The kernel then does for CUBIC what ours do themselves: recovery
-/// and pacing.
+/// The kernel calls our programs once for each ACK, and CUBIC twice. Both take about the same time here, including
+/// the kernel's measuring; the factor of three leaves room for other processors and kernels. For CUBIC, recovery and
+/// pacing run in the kernel outside these calls. Our programs do both themselves.
 #[test]
 fn the_cost_of_an_ack_is_of_the_order_of_the_kernels_cubic() {
     let Some(_alone) = alone() else { return };

@@ -1,5 +1,5 @@
-//! Priorities on the packets of a real connection, read where they leave the host. Needs root, iproute2, the kernel's
-//! BTF, cgroup2 and Python; skipped without, or while something is loaded that is not of this test.
+//! Priorities of the packets of a real connection, read where the packets leave the host. Needs root, iproute2, the
+//! kernel's BTF, cgroup2 and Python; skipped without them, or while foreign programs are loaded.
 #![cfg(feature = "bpf")]
 
 mod common;
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 const SIZE: usize = 300_000;
 
-/// A cgroup in which applications are heard, for as long as nothing else is loaded.
+/// DCTCP, loaded with a cgroup whose applications may state flow data. No other program is loaded meanwhile.
 struct Loaded {
     cgroup: Cgroup,
     _alone: Alone,
@@ -34,7 +34,7 @@ impl Loaded {
     }
 }
 
-/// A host with addresses of both kinds.
+/// A host with an IPv4 and an IPv6 address.
 fn dual_host(number: u32) -> io::Result<Host> {
     let host = host(number, "sf_dctcp", "1")?;
     let address = format!("ip -6 address add {}/64 dev eth0 nodad", ipv6(HostId(number)));
@@ -42,7 +42,8 @@ fn dual_host(number: u32) -> io::Result<Host> {
     Ok(host)
 }
 
-/// Passes frames on until told to stop; the headers of those that went from the first to the second.
+/// Passes frames between two hosts until `stop` is set. Returns the headers of frames from the first to the second,
+/// except neighbour discovery.
 fn relay(devices: [&File; 2], stop: &AtomicBool) -> Vec<Header> {
     let mut seen = Vec::new();
     let mut frame = [0; 2048];
@@ -65,7 +66,8 @@ fn relay(devices: [&File; 2], stop: &AtomicBool) -> Vec<Header> {
     seen
 }
 
-/// Packets of host 0 for `SIZE` bytes, marked by `rule`, after Python `statements` about `sock`.
+/// Returns the packets in which host 0 sends `SIZE` bytes, marked by `rule`, after the Python `statements` about
+/// `sock`.
 fn packets(loaded: &Loaded, rule: &str, to: IpAddr, statements: &str) -> io::Result<Vec<Header>> {
     let ((a, at_a), (b, at_b)) = (dual_host(0)?, dual_host(1)?);
     a.within(|| {
@@ -96,7 +98,7 @@ fn packets(loaded: &Loaded, rule: &str, to: IpAddr, statements: &str) -> io::Res
     })
 }
 
-/// Priorities of packets with payload, in order; all others must have the best one.
+/// Returns the priorities of packets with payload, in order. All other packets must have the best priority.
 fn of_data(packets: &[Header]) -> Vec<u32> {
     let (data, other): (Vec<&Header>, Vec<&Header>) = packets.iter().partition(|packet| packet.payload > 0);
     assert!(data.len() >= SIZE / 1_460 && !other.is_empty(), "{} {}", data.len(), other.len());
@@ -132,7 +134,7 @@ fn every_packet_carries_the_priority_of_its_flow() {
     assert!(priorities("deadline", new, "").iter().all(|priority| *priority == 0xfffff));
 }
 
-/// The program would take other bytes for those of the IP header.
+/// Without an Ethernet header, the program would read other bytes as the IP header.
 #[test]
 fn a_device_without_ethernet_headers_is_refused() {
     let Some(_loaded) = Loaded::new() else { return };

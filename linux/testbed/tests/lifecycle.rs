@@ -1,4 +1,4 @@
-//! Kernel state after load and unload when programs are replaced or commands are killed in the middle.
+//! State of the kernel after `load` and `unload`, when programs are replaced or commands are killed in the middle.
 //! Needs root, iproute2 and the kernel's BTF; skipped without them, or while foreign programs are loaded.
 #![cfg(feature = "bpf")]
 
@@ -24,8 +24,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-/// A default of the kernel's own that every namespace may have; where there is another, not `reno`, to which failures
-/// fall back.
+/// A congestion control of the kernel that every namespace may have as its default: not `reno`, to which failures
+/// fall back, unless there is no other.
 fn of_kernel() -> &'static str {
     let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap();
     let is_allowed = |name: &&str| allowed.split_whitespace().any(|other| other == *name);
@@ -37,7 +37,7 @@ fn default_here() -> String {
 }
 
 impl Inhabited {
-    /// With the default that it inherits, or `default`.
+    /// Makes a namespace with `default`, or else with the default that it inherits.
     fn new(default: Option<&str>) -> Inhabited {
         let namespace = Namespace::new().unwrap();
         if let Some(name) = default {
@@ -50,7 +50,7 @@ impl Inhabited {
         self.namespace.within(|| Ok(default_here())).unwrap()
     }
 
-    /// True if `lo` has our filter.
+    /// True if `lo` has our DSCP filter.
     fn marks_dscp(&self) -> bool {
         let line = ["tc", "filter", "show", "dev", "lo", "egress"];
         self.namespace.within(|| Ok(started(&line))).unwrap().1.contains("handle 0x5346")
@@ -62,7 +62,7 @@ impl Inhabited {
     }
 }
 
-/// The kernel's number of the program that is registered as `name`.
+/// Returns the kernel's id of the program that is registered as `name`.
 fn registered(name: &str) -> u32 {
     let link = Link::open(format!("{DIRECTORY}/{name}/link")).unwrap();
     match link.info().unwrap().info {
@@ -76,8 +76,8 @@ fn is_gone(program: u32) -> bool {
     MapInfoIter::default().all(|map| map.id != program)
 }
 
-/// The kernel's default is a program rather than a name: new sockets take the replaced one, which the kernel keeps for
-/// that, unless the default is set again.
+/// The kernel's default refers to a program, not to a name. Unless `load` sets the default again, new sockets would
+/// take the replaced program, and the kernel would keep that program for them.
 #[test]
 fn new_sockets_do_not_take_the_replaced_default() {
     let Some(_alone) = alone() else { return };
@@ -87,7 +87,7 @@ fn new_sockets_do_not_take_the_replaced_default() {
     host.load(&["load", "sf_dctcp", "--default"]);
     assert_eq!(congestion(), "sf_dctcp");
     let replaced = registered("sf_dctcp");
-    // From another namespace than the one that has it.
+    // `load` runs in another namespace than the one with this default.
     must(&["load", "sf_dctcp", "--param", "g=0.25"]);
     assert_eq!(congestion(), "sf_dctcp");
     assert_ne!(registered("sf_dctcp"), replaced);
@@ -102,7 +102,7 @@ fn a_namespace_that_inherited_the_default_gets_another() {
     let before = default_here();
     let heir = Inhabited::new(None);
     must(&["load", "sf_dctcp", "sf_fast"]);
-    // As a child of a namespace with that default has it: without a record.
+    // A child of a namespace with this default inherits it without a record.
     heir.namespace.within(|| fs::write(DEFAULT, "sf_fast")).unwrap();
     must(&["unload", "sf_dctcp"]);
     assert_eq!(heir.default(), "sf_fast");
@@ -110,7 +110,7 @@ fn a_namespace_that_inherited_the_default_gets_another() {
     assert_eq!((heir.default(), default_here()), (before.clone(), before));
 }
 
-/// A congestion control can be chosen at every moment, also during its replacement.
+/// A socket can choose a congestion control at any moment, even during its replacement.
 #[test]
 fn a_replacement_is_not_noticed() {
     let Some(_alone) = alone() else { return };
@@ -132,7 +132,7 @@ fn a_replacement_is_not_noticed() {
         let replaced: Vec<(String, String)> = (11..20)
             .map(|hundredths| format!("g=0.{hundredths}"))
             .map(|gain| {
-                // A panic here would wait for the chooser for ever.
+                // A panic here would make the scope wait for the chooser forever.
                 let load = said(&["load", "sf_fast", "--param", &gain]).1;
                 (load + &said(&["status"]).1, gain)
             })
@@ -182,7 +182,7 @@ fn connections_that_outlive_an_unload_are_seen() {
     assert!(eventually(|| is_nothing_loaded(&said(&["status"]))));
 }
 
-/// The default was not set by `--default`, so that there is no record of it.
+/// The default was set without `--default`, so there is no record of the default before it.
 #[test]
 fn a_default_that_was_set_by_hand_gives_way_to_the_hosts() {
     let Some(_alone) = alone() else { return };
@@ -193,7 +193,8 @@ fn a_default_that_was_set_by_hand_gives_way_to_the_hosts() {
     assert_eq!(default_here(), before, "{said}");
 }
 
-/// Kills of `unload` and of a replacement, at moments spread over both: the next `load` reports the truth.
+/// Kills `unload` and a replacement at moments spread over both commands. The next command reports the kernel's
+/// actual state.
 #[test]
 fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
     let Some(_alone) = alone() else { return };
@@ -260,7 +261,8 @@ fn the_record_of_a_namespace_that_cannot_be_inspected_stays() {
     assert!(!fs::exists(DIRECTORY).unwrap());
 }
 
-/// Mount point of a bpf file system.
+/// The unit's rights do not include mounting the bpf file system, so the first `load` runs as root and mounts it if
+/// necessary.
 #[test]
 fn the_rights_of_the_unit_are_enough_for_its_own_namespace() {
     let Some(_alone) = alone() else { return };
@@ -285,7 +287,8 @@ fn a_rule_that_may_not_be_removed_is_not_said_to_be_gone() {
     assert!(code == 3 && text.starts_with("missing: CAP_NET_ADMIN;"), "{code} {text}");
 }
 
-/// A `load` that was killed between mount and mkdir, where the host has no bpf file system.
+/// After a `load` that was killed between mount and mkdir, the next command unmounts the bpf file system, on a host
+/// that has no other.
 #[test]
 fn a_file_system_that_nothing_is_in_goes() {
     let Some(_alone) = alone() else { return };
@@ -299,7 +302,7 @@ fn a_file_system_that_nothing_is_in_goes() {
     assert!(!is_mounted());
 }
 
-/// The kernel mounts a bpf file system so that every user may make directories and links in it, unless told otherwise.
+/// By default the kernel mounts a bpf file system in which every user may make directories and links.
 #[test]
 fn nothing_is_removed_at_the_end_of_another_users_link() {
     let Some(_alone) = alone() else { return };
@@ -327,7 +330,7 @@ fn is_mounted() -> bool {
     fs::read_to_string("/proc/self/mounts").unwrap().contains(" /sys/fs/bpf bpf ")
 }
 
-/// A network namespace with a name, as long as it lives.
+/// A network namespace with a name. Dropping this value deletes it.
 struct Named(String);
 
 impl Named {
@@ -354,7 +357,7 @@ impl Drop for Named {
     }
 }
 
-/// `ip netns exec` makes a mount namespace too: its pins go with it.
+/// `ip netns exec` also makes a mount namespace, and pins in it are gone when the command ends.
 #[test]
 fn nothing_is_loaded_where_the_pins_would_not_last() {
     let Some(_alone) = alone() else { return };
@@ -381,7 +384,7 @@ fn nothing_is_loaded_where_the_pins_would_not_last() {
 #[test]
 fn an_ordinary_user_is_told_what_a_command_takes() {
     let Some(_alone) = alone() else { return };
-    // Where an ordinary user can run it.
+    // A copy in a directory from which an ordinary user can run it.
     let copy = std::env::temp_dir().join(format!("shortflow-{}", std::process::id()));
     fs::copy(env!("CARGO_BIN_EXE_shortflow-linux"), &copy).unwrap();
     fs::set_permissions(&copy, Permissions::from_mode(0o755)).unwrap();
@@ -402,7 +405,7 @@ fn an_ordinary_user_is_told_what_a_command_takes() {
     }
 }
 
-/// A socket that listens keeps the congestion control with which it was made.
+/// A listening socket keeps the congestion control with which it was made.
 #[test]
 fn listeners_from_before_are_named() {
     let Some(_alone) = alone() else { return };
@@ -437,7 +440,7 @@ fn dscp_marking_is_listed_and_ends_with_what_is_loaded() {
     assert!(!must(&["status"]).contains("DSCP"));
     host.load(&["dscp", "lo", "--by", "sent"]);
     assert!(host.marks_dscp());
-    // As an unload leaves it that is killed when nothing is registered any more.
+    // The state that an `unload` leaves if it is killed when it has ended all registrations.
     fs::remove_dir_all(format!("{DIRECTORY}/sf_dctcp")).unwrap();
     assert!(eventually(|| is_nothing_loaded(&said(&["status"]))));
     assert!(!host.marks_dscp());
@@ -459,7 +462,7 @@ fn status_as_a_document() {
     assert_eq!(control["cwnd"], Value::Null);
 }
 
-/// libbpf complains of devices without filters, and of a `clsact` that is there.
+/// libbpf by itself complains of devices without filters, and of a `clsact` qdisc that exists already.
 #[test]
 fn nothing_is_said_on_stderr_when_all_is_well() {
     let Some(_alone) = alone() else { return };
@@ -492,7 +495,8 @@ fn unload_says_what_goes_with_the_last_one() {
     assert_eq!(unload("sf_fast"), default + "sf_fast: unloaded\nport 5001: no class\n");
 }
 
-/// Some processes do not show theirs even to root, such as the first of a sandbox.
+/// Some processes hide their network namespace even from root, such as the first process of a sandbox. The namespace
+/// of the default must still count as gone.
 #[test]
 fn to_root_a_namespace_that_is_gone_is_gone() {
     let Some(_alone) = alone() else { return };
@@ -503,7 +507,7 @@ fn to_root_a_namespace_that_is_gone_is_gone() {
     assert!(!fs::exists(DIRECTORY).unwrap());
 }
 
-/// Every user may lock a file that the user may open.
+/// A user may lock every file that the user may open, so only root may open the lock file.
 #[test]
 fn only_root_can_hold_the_lock() {
     let Some(_alone) = alone() else { return };
@@ -526,7 +530,8 @@ fn a_wrong_cgroup_is_refused_before_anything_is_loaded() {
     }
 }
 
-/// Their records name what the kernel does not have, as when its module or program has gone since.
+/// The namespaces' records name congestion controls that the kernel does not have, as if a module or a program had
+/// gone since.
 #[test]
 fn where_the_default_from_before_is_gone_the_hosts_is_there() {
     let Some(_alone) = alone() else { return };
@@ -547,7 +552,7 @@ fn where_the_default_from_before_is_gone_the_hosts_is_there() {
         heir.namespace.within(|| fs::write(DEFAULT, "sf_dctcp")).unwrap();
         let (code, text) = here.namespace.within(|| Ok(said(&["unload"]))).unwrap();
         assert!(code == 0 && !is_registered("sf_"), "{code} {text}");
-        // Its own default, and that of the namespace without a record.
+        // One line for the namespace's own default, and one for the namespace without a record.
         let named = text
             .matches(&format!(": the default is now {of_host}, because {expected} is not available"))
             .count();
@@ -574,7 +579,7 @@ fn a_command_that_waits_says_for_what() {
     let Some(_alone) = alone() else { return };
     let lock = File::open("/run/shortflow.lock").unwrap();
     assert!(try_lock(&lock).unwrap());
-    // Unlike the file itself, its clone is not for child processes.
+    // Child processes inherit the locked file, but not its clone.
     let held = lock.try_clone().unwrap();
     drop(lock);
     let mut status = program().arg("status").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();

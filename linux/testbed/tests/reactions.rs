@@ -1,5 +1,5 @@
-//! Reaction of a sender to one event on the wire, and of a receiver to marks: real sockets in namespaces, and a wire
-//! that drops, marks or delays exactly the packets that a test names. Needs root, iproute2 and the kernel's BTF;
+//! Reaction of a sender to one event on the wire, and of a receiver to marks. The sockets are real, in namespaces.
+//! The wire drops, marks or delays exactly the packets that a test names. Needs root, iproute2 and the kernel's BTF;
 //! skipped without them, or while foreign programs are loaded.
 #![cfg(feature = "bpf")]
 
@@ -15,17 +15,18 @@ use std::time::{Duration, Instant};
 
 /// Segments of a message.
 const MESSAGE: usize = 400;
-/// One way, and long beside what a busy host adds.
+/// One-way delay of the wire, long compared with the delays that a busy host adds.
 const DELAY: Duration = Duration::from_millis(10);
 
 fn hosts(control: &str) -> [Host; 2] {
     [0, 1].map(|number| roomy_host(number, control).unwrap())
 }
 
-/// A message to some of whose packets something happens, in slow start with a window of some 70 segments.
+/// A message of which some packets are lost or late, in slow start with a window of about 70 segments.
 struct Hole {
     trace: Trace,
-    /// The first such packet's first transmission and its second, and the acknowledgement that covers it.
+    /// Positions in the trace: the first transmission of the first such packet, its second transmission, and the
+    /// acknowledgement that covers it.
     first: usize,
     second: usize,
     filled: usize,
@@ -44,7 +45,8 @@ impl Hole {
         Hole { trace, first, second, filled }
     }
 
-    /// Segments on the way when the loss was noticed, and most of them a round trip after it was filled.
+    /// Returns the segments in flight when the loss was noticed, and the most segments in flight about a round trip
+    /// after the hole was filled.
     fn flights(&self) -> [u32; 2] {
         let flights = self.trace.flights();
         let after = flights[self.filled + 80..self.filled + 120].iter().max().unwrap();
@@ -52,7 +54,7 @@ impl Hole {
     }
 }
 
-/// SACK tells arrivals between a loss and its repair from the window's own ACKs.
+/// SACK distinguishes the acknowledgements that arrive between a loss and its repair from the others of the window.
 #[test]
 fn a_loss_is_repaired_at_once_and_halves_the_window() {
     let Some(_alone) = alone() else { return };
@@ -66,7 +68,7 @@ fn a_loss_is_repaired_at_once_and_halves_the_window() {
         let share = data.len() as f64 / acks.len() as f64;
         let [before, after] = hole.flights();
         let timeouts = hole.trace.counted("TcpExt", "TCPTimeouts");
-        // A wire that stands still lets a timer find the loss, after fewer.
+        // If the thread of the wire stalls, a timer finds the loss after fewer SACKs.
         let is_at_once = (3..=5).contains(&sacks) && timeouts == 0;
         let is_halved = (0.4..0.6).contains(&share) && (before / 2..=before / 2 + 4).contains(&after);
         eprintln!(
@@ -76,7 +78,7 @@ fn a_loss_is_repaired_at_once_and_halves_the_window() {
     });
 }
 
-/// The packet arrives eight milliseconds late and was retransmitted meanwhile.
+/// The packet arrives 8 ms late and has been retransmitted in the meantime.
 #[test]
 fn a_loss_that_was_none_leaves_the_window_as_it_was() {
     let Some(_alone) = alone() else { return };
@@ -94,8 +96,8 @@ fn a_loss_that_was_none_leaves_the_window_as_it_was() {
     });
 }
 
-/// Three packets of eight are marked, one alone and two that follow each other: alpha is 3/8, and every
-/// acknowledgement is for packets of one kind and tells which, also where it is for several.
+/// Three of eight packets are marked, one alone and two in a row, so alpha is 3/8. Every acknowledgement covers
+/// marked packets only or unmarked packets only, and its echo says which, even if it covers several packets.
 #[test]
 fn acknowledgements_echo_just_the_marks() {
     let Some(_alone) = alone() else { return };
@@ -112,7 +114,8 @@ fn acknowledgements_echo_just_the_marks() {
     eprintln!("{} acknowledgements, {several} for several, {wrong} wrong", covered.len());
     assert!(several > 100 && wrong == 0, "{several} for several, {wrong} wrong");
     if !hides_connections(&trace.status) {
-        // The receiver's end, which sends no data, keeps nearly its first alpha and is the largest of the two.
+        // `min` is the sender's alpha. The receiver's end sends no data, so its alpha stays close to its first value
+        // and is the larger of the two.
         let (_, alphas) = trace.status.split_once(" alpha").unwrap();
         let mut words = alphas.split_whitespace().skip_while(|word| *word != "min");
         let alpha: f64 = words.nth(1).unwrap().parse().unwrap();
@@ -120,8 +123,8 @@ fn acknowledgements_echo_just_the_marks() {
     }
 }
 
-/// Fifty of some seventy segments are lost: fewer are in the network than the new window has. What arrives tells of the
-/// hole only, so one leaves for one.
+/// 50 of about 70 segments are lost, so fewer segments are in flight than the new window has. Arrivals report the
+/// hole only, so one segment leaves for each arrival.
 #[test]
 fn no_burst_follows_the_loss_of_most_of_a_window() {
     let Some(_alone) = alone() else { return };
@@ -135,8 +138,8 @@ fn no_burst_follows_the_loss_of_most_of_a_window() {
     });
 }
 
-/// One segment is dropped whenever it is sent, until a timeout. By then recovery has sent all the others of the message,
-/// and SACK has told of them.
+/// One segment is dropped each time it is sent, until a timeout. By then recovery has sent all other segments of the
+/// message, and SACK has acknowledged them.
 #[test]
 fn a_timeout_in_recovery_halves_what_is_in_the_network() {
     let Some(_alone) = alone() else { return };
@@ -156,13 +159,15 @@ fn a_timeout_in_recovery_halves_what_is_in_the_network() {
             [&flights[..begins], &flights[begins..]].map(|part| *part.iter().max().unwrap());
         eprintln!("{timeouts} timeouts, {before} segments not acknowledged, then {after}");
         assert!(timeouts == 1 && before > 300, "{timeouts} timeouts, {before} not acknowledged");
-        // One or two segments more in each round trip, rather than slow start to half of those.
+        // The window grows by one or two segments per round trip. Slow start to half of `before` would exceed this
+        // limit.
         assert!(after < 50, "{after} segments");
     });
 }
 
-/// Every second packet is marked, so each is acknowledged at once with its own echo. So is one with CWR, as the
-/// first new one after a cut has: the acknowledgement of earlier packets has left already.
+/// Every second packet is marked, so the receiver acknowledges each packet at once with its own echo. The receiver
+/// also acknowledges at once a packet with CWR, which the first new packet after a cut has. The acknowledgement of
+/// the packets before has left already, so none is repeated.
 #[test]
 fn no_acknowledgement_is_repeated() {
     let Some(_alone) = alone() else { return };
@@ -175,8 +180,9 @@ fn no_acknowledgement_is_repeated() {
     assert!(repeated <= 1, "{repeated}: one carries the answer to the message");
 }
 
-/// Segments of a second message that leave before its first acknowledgement, `pause` after the first message. `card` is
-/// what `ip link set dev eth0` takes, `restarts` the sender's tcp_slow_start_after_idle.
+/// Returns the number of segments of a second message that leave before its first acknowledgement, `pause` after the
+/// first message. `card` is an argument of `ip link set dev eth0`, and `restarts` the sender's
+/// tcp_slow_start_after_idle.
 fn burst(control: &str, restarts: &str, card: &str, pause: Duration) -> usize {
     let hosts = hosts(control);
     let settings = || {
@@ -189,10 +195,10 @@ fn burst(control: &str, restarts: &str, card: &str, pause: Duration) -> usize {
     trace.position(begins, |seen| matches!(seen, Seen::Ack { .. })) - begins
 }
 
-/// One segment leaves the kernel's TCP at a time, or as many as fill 64 KB.
+/// The kernel's TCP passes on one segment at a time, or up to 64 KB of segments at once.
 const CARDS: [&str; 2] = ["gso_max_segs 1", "gso_max_segs 65535"];
 
-/// Two seconds after the last segment nine timeouts have passed, of some 220 ms each.
+/// Two seconds after the last segment, nine timeouts of about 220 ms have passed.
 #[test]
 fn after_a_pause_the_window_is_the_initial_one_unless_the_host_says_otherwise() {
     let Some(_alone) = alone() else { return };
@@ -207,7 +213,8 @@ fn after_a_pause_the_window_is_the_initial_one_unless_the_host_says_otherwise() 
     }
 }
 
-/// Between two and three timeouts: two halvings. Without a pause the whole window leaves.
+/// The pause of 520 ms lasts between two and three timeouts, which halve the window twice. Without a pause the whole
+/// window leaves at once.
 #[test]
 fn a_pause_halves_the_window_with_each_timeout() {
     let Some(_alone) = alone() else { return };
@@ -220,12 +227,12 @@ fn a_pause_halves_the_window_with_each_timeout() {
             let quarter = MESSAGE / 4..MESSAGE / 4 + 10;
             assert!(quarter.contains(&ours) && ours.abs_diff(reno) <= 2, "{ours}, {reno}");
         });
-        // A writer that loses the processor for a round trip hands the message over in parts.
+        // A writer that loses the processor for a round trip hands the message over in parts: up to three attempts.
         best_of_three(|| assert_eq!(burst("sf_dctcp", "1", card, Duration::ZERO), MESSAGE));
     }
 }
 
-/// Reno has grown the window before; a route may have another initial one.
+/// The second message runs under Reno, which grows the window. A route may set another initial window.
 #[test]
 fn the_initial_window_is_that_of_the_route_and_not_that_of_the_control_before() {
     let Some(_alone) = alone() else { return };
@@ -244,7 +251,7 @@ fn the_initial_window_is_that_of_the_route_and_not_that_of_the_control_before() 
     });
 }
 
-/// Reno has halved its window: where another control takes over, slow start does not begin again.
+/// Reno has halved its window after a loss. The control that takes over does not begin slow start again.
 #[test]
 fn the_slow_start_threshold_is_that_of_the_control_before() {
     let Some(_alone) = alone() else { return };

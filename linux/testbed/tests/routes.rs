@@ -1,5 +1,5 @@
-//! The operator's page of docs/linux.md, from check to canary by route to roll-back, between two hosts. Needs root, iproute2
-//! and the kernel's BTF; skipped without them, or while foreign programs are loaded.
+//! The steps of the operator's page of docs/linux.md, between two hosts: check, canary by route, roll-back. Needs
+//! root, iproute2 and the kernel's BTF; skipped without them, or while foreign programs are loaded.
 #![cfg(feature = "bpf")]
 
 mod common;
@@ -17,7 +17,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// A process by which commands find a namespace.
+/// A process in a namespace, by which commands find the namespace.
 struct Inhabitant(Child);
 
 impl Inhabitant {
@@ -33,7 +33,7 @@ impl Drop for Inhabitant {
     }
 }
 
-/// A control that every namespace may have by default.
+/// A congestion control that every namespace may have as its default.
 const FORMER: &str = "reno";
 /// Bytes of a transfer.
 const SIZE: usize = 100_000;
@@ -46,7 +46,8 @@ fn ran(namespace: &Namespace, arguments: &[&str]) -> io::Result<String> {
     })
 }
 
-/// The controls of a new connection's two ends after a transfer, and the retransmission timeout of its sender.
+/// Returns the congestion controls of both ends of a new connection after a transfer, and the retransmission timeout
+/// of its sender.
 fn controls(from: &Namespace, listener: &TcpListener) -> io::Result<([String; 2], Duration)> {
     let mut sender = from.within(|| TcpStream::connect(listener.local_addr()?))?;
     let mut accepted = accept(listener)?;
@@ -79,7 +80,7 @@ fn a_canary_by_route_begins_and_ends_with_the_commands() {
         assert_eq!(found, both(FORMER));
         assert!(timeout > Duration::from_millis(200), "{timeout:?}");
 
-        // One end alone: connections fall back, and `status` names the other end.
+        // With a route at one end only, connections fall back, and `status` names the other end.
         let load = |to: &str| {
             ["load", "sf_dctcp", "--restrict", "--route", to, "--rto-min", "10ms"].map(str::to_owned)
         };
@@ -99,7 +100,8 @@ fn a_canary_by_route_begins_and_ends_with_the_commands() {
         assert!(status.contains(&lacks), "{status}");
         assert!(status.contains(&format!("; the last with {}\n", addresses[1])), "{status}");
 
-        // Both ends: new connections of the old listener too. Loading again changes nothing.
+        // With routes at both ends, new connections of the old listener use the control too. Loading again changes
+        // nothing.
         run(b, load(&addresses[0]))?;
         run(a, load(&addresses[1]))?;
         let (found, timeout) = controls(a, &listener)?;
@@ -116,7 +118,7 @@ fn a_canary_by_route_begins_and_ends_with_the_commands() {
             assert!(addresses.iter().any(|address| route["prefix"] == **address), "{route}");
         }
 
-        // Roll-back from anywhere, and no later `load` revives the canary.
+        // `unload` rolls back from any namespace, and a later `load` does not revive the canary.
         let text = must(&["unload"]);
         assert_eq!(text.matches(": removed").count(), 2, "{text}");
         assert_eq!([routes(a)?, routes(b)?], before);
@@ -130,7 +132,7 @@ fn a_canary_by_route_begins_and_ends_with_the_commands() {
     assert!(eventually(|| is_nothing_loaded(&said(&["status"]))));
 }
 
-/// Fails before anything is loaded, and says what was expected.
+/// `load` fails before it loads anything, and says what it expected.
 #[test]
 fn routes_that_cannot_be_are_refused() {
     let Some(_alone) = alone() else { return };
@@ -149,7 +151,8 @@ fn routes_that_cannot_be_are_refused() {
     assert!(is_nothing_loaded(&said(&["status"])));
 }
 
-/// A user without capabilities asks for the control, by Python. Says why where that cannot be tried.
+/// Returns `true` if a user without capabilities may choose the control, in Python. If this cannot be tried, prints
+/// the reason and returns `None`.
 fn chosen_by_nobody() -> Option<bool> {
     let code =
         "import socket; socket.socket().setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'sf_dctcp')";
@@ -180,13 +183,13 @@ fn a_restricted_control_is_refused_to_users() {
     assert_eq!(chosen_by_nobody(), Some(true));
 }
 
-/// Route number 83 of a namespace, and the registration.
+/// Returns the routes of a namespace that `load --route` has made (protocol 83).
 fn leftovers(namespace: &Namespace) -> io::Result<String> {
     namespace.within(|| tool("ip route show proto 83"))
 }
 
-/// Kills of `load --route` and `unload` at any moment: the next `unload` leaves no route and no program. `SHORTFLOW_KILLS` is the
-/// number of kills, by default six.
+/// Kills `load --route` and `unload` at various moments. The next `unload` leaves no route and no program.
+/// `SHORTFLOW_KILLS` sets the number of kills (default: 6).
 #[test]
 fn kills_leave_no_route() {
     let Some(_alone) = alone() else { return };
@@ -195,7 +198,7 @@ fn kills_leave_no_route() {
     let _inhabitant = Inhabitant::of(&a).unwrap();
     let to = ipv4(HostId(1)).to_string();
     let load = ["load", "sf_dctcp", "sf_fast", "--route", &to];
-    // The time of an undisturbed command is the range of the kills.
+    // The kills are spread over the time that an undisturbed command takes.
     let begun = std::time::Instant::now();
     ran(&a, &load).unwrap();
     let whole = begun.elapsed();

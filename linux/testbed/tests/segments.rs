@@ -1,5 +1,5 @@
-//! FaST's smaller segments: routes for each size, segments on the wire, and that nothing is left behind. Needs root,
-//! iproute2 and the kernel's BTF; skipped without, or while something is loaded that is not of this test.
+//! FaST's smaller segments: the routes for each size, the segments on the wire, and the removal of rules and routes.
+//! Needs root, iproute2 and the kernel's BTF; skipped without them, or while foreign programs are loaded.
 #![cfg(feature = "bpf")]
 
 mod common;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const WITH: [&str; 4] = ["load", "sf_fast", "--segments", "eth0"];
 const WITHOUT: [&str; 2] = ["load", "sf_fast"];
 
-/// Two hosts with the programs of the first.
+/// Makes two hosts, both with the congestion control that the command `load` loads in the first.
 fn hosts(load: &[&str]) -> [Host; 2] {
     let hosts = [0, 1].map(|number| roomy_host(number, "reno").unwrap());
     hosts[0].0.within(|| Ok(must(load))).unwrap();
@@ -32,8 +32,8 @@ fn hosts(load: &[&str]) -> [Host; 2] {
     hosts
 }
 
-/// From the thirteenth packet on everything is marked: the window falls to its floor of 100 bytes and the segments with
-/// it. They begin with FaST's three probes of half a segment.
+/// From the thirteenth packet on all packets are marked. The window falls to its floor of 100 bytes, and the size of
+/// the segments with it. The flow starts with FaST's three probes of half a segment.
 #[test]
 fn a_window_below_one_segment_has_segments_of_its_size() {
     let Some(_alone) = alone() else { return };
@@ -51,7 +51,7 @@ fn a_window_below_one_segment_has_segments_of_its_size() {
     assert_eq!(trace.counted("Ip", "FragCreates"), 0, "packets left as IP fragments");
 }
 
-/// 4 MB in all over forty connections.
+/// Sends 4 MB in total over 40 connections. Returns the duration.
 fn forty([a, b]: &[Namespace; 2]) -> io::Result<Duration> {
     const EACH: usize = 100_000;
     let listener = b.within(|| TcpListener::bind((ipv4(HostId(1)), 7000)))?;
@@ -71,7 +71,8 @@ fn forty([a, b]: &[Namespace; 2]) -> io::Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// Whole segments further apart, and smaller ones: neither loses packets, where forty windows of two segments do.
+/// FaST loses no packets, whether it spaces whole segments or sends smaller ones. Forty windows of two segments,
+/// DCTCP's minimum, do lose packets.
 #[test]
 fn forty_windows_lose_nothing() {
     let Some(_alone) = alone() else { return };
@@ -87,7 +88,7 @@ fn forty_windows_lose_nothing() {
     }
 }
 
-/// A host whose default leads by eth0, with 10.2.0.0/16 by eth1, and the rules and routes that it has.
+/// A host with a default route by eth0, and with 10.2.0.0/16 by eth1.
 struct Router {
     host: Inhabited,
     _devices: [File; 2],
@@ -138,7 +139,7 @@ fn rules_and_routes_go_with_what_has_set_them() {
     assert_eq!(host.routing(), before);
 }
 
-/// Marked or not, with any other routes and rules.
+/// Packets with the mark leave by the same device as packets without it, also with other routes and rules.
 #[test]
 fn nothing_leaves_by_another_device_than_without_a_mark() {
     let Some(_alone) = alone() else { return };
@@ -179,7 +180,7 @@ fn nothing_leaves_by_another_device_than_without_a_mark() {
     assert!(!by("10.7.5.5", "0x53460001").1);
 }
 
-/// The connection leaves by eth0, and the smaller segments are those of eth1, its device when they were made.
+/// The connection leaves by eth0. The routes for smaller segments use eth1, its device when `load` made them.
 #[test]
 fn connections_by_another_device_are_not_marked() {
     let Some(_alone) = alone() else { return };
@@ -209,7 +210,8 @@ fn connections_by_another_device_are_not_marked() {
     assert_eq!(trace.seen.iter().filter(is_small).count(), 0);
 }
 
-/// Kills spread over loads and unloads with so many routes that most land in the middle of them.
+/// Kills loads and unloads at moments spread over both. There are so many routes that most kills land while routes
+/// change.
 #[test]
 fn killed_commands_leave_no_rules_and_routes() {
     let Some(_alone) = alone() else { return };
@@ -261,7 +263,7 @@ fn routes_where_a_command_may_not_go_are_named_and_removed_later() {
     assert!(!fs::exists("/sys/fs/bpf/shortflow").unwrap());
 }
 
-/// A file in a cgroup is no cgroup, which the kernel finds out last.
+/// `--cgroup` gets a file in a cgroup instead of a cgroup, which the kernel refuses only in the last step of `load`.
 #[test]
 fn a_load_that_fails_leaves_what_was_loaded() {
     let Some(_alone) = alone() else { return };

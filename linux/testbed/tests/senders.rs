@@ -1,5 +1,5 @@
 //! The eBPF congestion controls on real connections, through the command line and the kernel. Needs root, iproute2
-//! and the kernel's BTF; skipped without, or while something is loaded that is not of this test.
+//! and the kernel's BTF; skipped without them, or while foreign programs are loaded.
 #![cfg(feature = "bpf")]
 
 mod common;
@@ -43,7 +43,7 @@ const ONE: Sender<'static> = Sender::Here { connections: 1 };
 /// Record of one transfer.
 struct Seen {
     took: Duration,
-    /// `ss` and `status`, before it ended.
+    /// Output of `ss` and of `status`, before the connections end.
     socket: String,
     status: String,
     /// The sender's /proc/net/netstat at the end.
@@ -57,7 +57,7 @@ enum Sender<'a> {
     Here { connections: usize },
     /// From this process, one segment at a time.
     Segments { count: usize, every: Duration },
-    /// From Python in that cgroup, after these statements about `sock`.
+    /// From Python in `cgroup`, after the `statements` about `sock`.
     Python { cgroup: &'a str, statements: &'a str },
 }
 
@@ -97,7 +97,7 @@ fn transfer(hosts: &[Namespace; 2], sender: &Sender<'_>) -> io::Result<(Duration
     })
 }
 
-/// Takes so many connections and `each` bytes on each.
+/// Accepts `connections` connections and reads `each` bytes from each.
 fn receive(listener: &TcpListener, connections: usize, each: usize) -> io::Result<Vec<TcpStream>> {
     let reading = (0..connections).map(|_| {
         let socket = accept(listener)?;
@@ -110,7 +110,7 @@ fn receive(listener: &TcpListener, connections: usize, each: usize) -> io::Resul
     reading.into_iter().map(|thread| thread.join().unwrap()).collect()
 }
 
-/// The other side of it.
+/// Opens `connections` connections and sends an equal share of `SIZE` bytes on each.
 fn send(connections: usize) -> io::Result<()> {
     let sockets: Vec<TcpStream> =
         (0..connections).map(|_| TcpStream::connect((ipv4(HostId(1)), PORT))).collect::<io::Result<_>>()?;
@@ -149,7 +149,8 @@ fn send_by_python(cgroup: &str, statements: &str) -> io::Result<()> {
     if status.success() { Ok(()) } else { Err(Error::other("the Python sender failed")) }
 }
 
-/// Hosts whose connections are `control`'s, the receiver's ECN as said, and a queue that marks above `mark_above`.
+/// Transfers between hosts that use `control`, through a queue that marks above `mark_above`. `receiver_ecn` is the
+/// receiver's tcp_ecn.
 fn through_the_switch(
     control: &str,
     receiver_ecn: &str,
@@ -161,7 +162,7 @@ fn through_the_switch(
 
 /// [`through_the_switch`] with any scenario.
 fn through(scenario: &str, control: &str, receiver_ecn: &str, sender: &Sender<'_>) -> io::Result<Seen> {
-    // A SYN that is itself ECT is refused by listeners whose own control needs no ECN.
+    // Listeners whose own control needs no ECN refuse ECN to a SYN that is itself ECT.
     let listening = if receiver_ecn == "0" { "reno" } else { control };
     let hosts = [host(0, control, "1")?, host(1, listening, receiver_ecn)?];
     let (seen, network) = between(scenario, "tcp-ecn", hosts, |hosts| transfer(hosts, sender))?;
@@ -170,7 +171,7 @@ fn through(scenario: &str, control: &str, receiver_ecn: &str, sender: &Sender<'_
 }
 
 impl Seen {
-    /// Packets in the slow link's queue while it is busy, in the mean.
+    /// Mean number of packets in the slow link's queue while the link is busy.
     fn mean_queue(&self) -> f64 {
         self.slow.packet_time.as_secs_f64() / self.slow.busy.as_secs_f64()
     }
@@ -181,8 +182,8 @@ impl Seen {
     }
 }
 
-/// 4 MB at 50 Mbit/s take 0.64 s, headers included 0.663 s. With marks above 20 packets the queue of the kernel's own
-/// Reno stays far below the buffer of 100, and nothing is lost.
+/// 4 MB at 50 Mbit/s take 0.64 s, and 0.663 s with headers. With marks above 20 packets the queue of the kernel's own
+/// Reno stays far below the buffer of 100 packets, and nothing is lost.
 #[test]
 fn the_slow_link_sets_the_pace_and_its_queue_marks() {
     let Some(_turn) = turn() else { return };
@@ -195,7 +196,7 @@ fn the_slow_link_sets_the_pace_and_its_queue_marks() {
     });
 }
 
-/// 4 MB at 50 Mbit/s take 0.663 s with headers; marks above 20 packets keep the queue off its end.
+/// 4 MB at 50 Mbit/s take 0.663 s with headers. Marks above 20 packets keep the queue below its limit of 100 packets.
 #[test]
 fn every_law_fills_a_marking_link_and_leaves_nothing_behind() {
     let Some(_alone) = alone() else { return };
@@ -220,7 +221,7 @@ fn every_law_fills_a_marking_link_and_leaves_nothing_behind() {
     assert_eq!(host_state(), before);
 }
 
-/// Half a percent of 2,763 packets is lost, 14 in the mean. Fast retransmit repairs them while the others flow.
+/// 0.5 % of 2,763 packets are lost, 14 on average. Fast retransmit repairs the losses while other packets flow.
 #[test]
 fn lost_packets_are_sent_again_without_a_timeout() {
     let Some(_alone) = alone() else { return };
@@ -239,7 +240,8 @@ fn lost_packets_are_sent_again_without_a_timeout() {
     }
 }
 
-/// A segment that nothing follows is repaired by the kernel's probe before the timeout, and halves the window too.
+/// No segment follows the lost one. The kernel's tail loss probe repairs the loss before the timeout, and this halves
+/// the window too.
 #[test]
 fn a_lost_tail_halves_the_window() {
     let Some(_alone) = alone() else { return };
@@ -259,17 +261,17 @@ fn a_lost_tail_halves_the_window() {
     });
 }
 
-/// The part of `status` about one of them.
+/// Returns the part of the output of `status` that is about `law`.
 fn status_of<'a>(status: &'a str, law: &str) -> &'a str {
     status.split("sf_").find(|part| part.starts_with(&law[3..])).unwrap_or_default()
 }
 
-/// `status` says `text` of a law's connections, or the kernel hides them.
+/// True if `status` says `text` about a law's connections, or if the kernel hides them.
 fn shows(status: &str, law: &str, text: &str) -> bool {
     hides_connections(status) || status_of(status, law).contains(text)
 }
 
-/// A receiver that refuses ECN gives no marks, so the connection is that of the former default.
+/// A receiver that refuses ECN echoes no marks, so the connection falls back to the former default.
 #[test]
 fn without_ecn_the_former_default_takes_over() {
     let Some(_alone) = alone() else { return };
@@ -281,7 +283,7 @@ fn without_ecn_the_former_default_takes_over() {
     assert!(shows(&seen.status, "sf_dctcp", "connections  0"), "{}", seen.status);
 }
 
-/// Forty windows of two segments are a queue of seventy; FaST's windows fall below one.
+/// Forty windows of two segments make a queue of about 70 packets. FaST's windows fall below one segment.
 #[test]
 fn many_windows_of_fast_keep_the_queue_short() {
     let Some(_alone) = alone() else { return };
@@ -297,7 +299,8 @@ fn many_windows_of_fast_keep_the_queue_short() {
     });
 }
 
-/// `class` reaches the law: with ns = 0, short flows of xDCTCP do not slow down and the queue stays as slow start left it.
+/// The class of a port reaches the law. With ns = 0, short flows of xDCTCP do not slow down, and the queue stays as
+/// slow start left it.
 #[test]
 fn the_class_of_a_port_decides_the_cut() {
     let Some(_alone) = alone() else { return };
@@ -314,7 +317,7 @@ fn the_class_of_a_port_decides_the_cut() {
     });
 }
 
-/// Roles by setsockopt(2), which needs a process in the cgroup; deadline and size arrive too.
+/// Applications state class, deadline and size by setsockopt(2). This needs a process in the cgroup.
 #[test]
 fn applications_of_a_cgroup_state_what_they_send() {
     let Some(_alone) = alone() else { return };
@@ -353,7 +356,7 @@ with socket.create_server(('', 0)) as server:
     assert_eq!(host_state(), before);
 }
 
-/// 4 MB at the application's 2.5 MB/s take 1.6 s, on a link of 6.25 MB/s.
+/// 4 MB at the application's limit of 2.5 MB/s take 1.6 s, on a link of 6.25 MB/s.
 #[test]
 fn an_application_limits_its_rate() {
     let Some(_alone) = alone() else { return };
@@ -366,8 +369,8 @@ fn an_application_limits_its_rate() {
     assert!(seen.took.as_secs_f64() > 1.5, "{:?} {}", seen.took, seen.socket);
 }
 
-/// A receiver waits two ticks for a second segment, at most 20 ms, where Reno's waits 40 ms. A busy host adds to
-/// both.
+/// Our receivers wait for a second segment for two timer ticks, at most 20 ms. Reno's receivers wait 40 ms. A busy
+/// host adds to both.
 #[test]
 fn a_single_segment_is_acknowledged_soon() {
     let Some(_alone) = alone() else { return };
@@ -379,7 +382,7 @@ fn a_single_segment_is_acknowledged_soon() {
     });
 }
 
-/// Delay of the ACK of a last segment.
+/// Returns the shortest delay of the ACK of a single segment.
 fn delayed_ack(control: &str) -> io::Result<Duration> {
     Namespace::new()?.within(|| {
         tool("ip link set lo up")?;
@@ -404,12 +407,12 @@ fn delayed_ack(control: &str) -> io::Result<Duration> {
             }
             times.push(start.elapsed());
         }
-        // The first segments of a connection are acknowledged at once.
+        // The kernel acknowledges the first segments of a connection at once, so they do not count.
         Ok(times[20..].iter().copied().min().unwrap_or_default())
     })
 }
 
-/// The default of a namespace comes back, also when `unload` runs in another one.
+/// `unload` restores the default of a namespace, also from another namespace.
 #[test]
 fn the_default_from_before_comes_back() {
     const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
@@ -446,7 +449,7 @@ fn loading_twice_changes_nothing_and_other_parameters_replace() {
     assert_eq!(host_state(), before);
 }
 
-/// However early `load` is killed, the next command removes what it has left.
+/// `load` is killed after 0 to 132 ms. The next command removes everything that it left.
 #[test]
 fn a_killed_load_leaves_nothing_that_the_next_command_does_not_remove() {
     let Some(_alone) = alone() else { return };

@@ -1,5 +1,5 @@
-//! A testbed that is killed leaves nothing behind, and the next one works. Needs root, `ip` and `tc`; skipped
-//! without. `SHORTFLOW_KILLS` is the number of kills, by default four.
+//! A testbed that is killed leaves nothing behind, and the next testbed works. Needs root, `ip` and `tc`; skipped
+//! without them. `SHORTFLOW_KILLS` sets the number of kills (default: 4).
 #![cfg(feature = "bpf")]
 
 mod common;
@@ -10,7 +10,7 @@ use std::fs;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// The network namespaces that a process holds.
+/// Returns the network namespaces that a process holds open.
 fn namespaces(process: &str) -> BTreeSet<String> {
     open_files(process).into_iter().filter(|link| link.starts_with("net:[")).collect()
 }
@@ -21,7 +21,7 @@ fn processes() -> Vec<String> {
     names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).collect()
 }
 
-/// True if a name, an open file or a process still holds one of these namespaces.
+/// True if a mount, a process or an open file still holds one of these namespaces.
 fn is_held(gone: &BTreeSet<String>) -> bool {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
     let has_name = mounts.split(' ').any(|word| gone.contains(word));
@@ -38,7 +38,7 @@ fn is_left_registered() -> bool {
     is_registered("sf_dctcp") && !fs::exists("/sys/fs/bpf/shortflow/sf_dctcp").unwrap_or(false)
 }
 
-/// Number of our TCP and device programs in the kernel, used or not; `None` without bpftool.
+/// Number of our congestion controls and device programs in the kernel, in use or not; `None` without bpftool.
 fn kept_programs() -> Option<usize> {
     let lines = |what: [&str; 2]| {
         let output = std::process::Command::new("bpftool").args(what).output().ok()?;
@@ -60,19 +60,19 @@ fn a_killed_testbed_leaves_nothing() {
     if programs.is_none() {
         eprintln!("skipped: whether the kernel keeps programs: needs bpftool");
     }
-    // With the eBPF part, programs are in the kernel too: pECN has a congestion control, and every device marks DSCP.
+    // Runs that load programs, if this host can: pECN has a congestion control, and every device marks the DSCP.
     let (code, _, why) = run(&short, &["--scheme", "pecn", "--check"]);
     let scheme = if code == Some(3) { "tcp-ecn" } else { "pecn" };
     eprintln!("{scheme} {why}");
     let (mounts, mut landed) = (fs::read_to_string("/proc/self/mounts").unwrap(), 0);
-    // A host may have laws loaded already, and they stay.
+    // Programs that the host had loaded before must stay.
     let loaded = || (is_registered("sf_"), fs::exists("/sys/fs/bpf/shortflow").unwrap());
     let before = loaded();
     for kill in 0..kills {
         let mut testbed = program();
         testbed.arg("testbed").arg(&long).args(["--scheme", scheme]);
         let mut child = testbed.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // Spread over setting up, connecting and running.
+        // The kills are spread over set-up, connecting and the run.
         std::thread::sleep(Duration::from_millis(10 + kill * 367 % 1500));
         let namespaces = namespaces(&child.id().to_string());
         landed += u64::from(!namespaces.is_empty());

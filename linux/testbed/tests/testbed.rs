@@ -1,4 +1,4 @@
-//! A scenario on real TCP, by the command. Needs root, `ip` and `tc`; skipped without.
+//! Scenarios on the kernel's TCP, run by the command. Needs root, `ip` and `tc`; skipped without them.
 #![cfg(feature = "bpf")]
 
 mod common;
@@ -13,8 +13,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Four flows of 50 KB beside a long one take at least their 200 KB at 50 Mbit/s, 33 ms with headers, and
-/// together with the long flow's queue of some packets not many times that.
+/// Four flows of 50 KB share 50 Mbit/s with a long flow. Their 200 KB alone take 33 ms with headers, so the last flow
+/// takes at least as long. With the packets of the long flow and its short queue it takes more, but less than 0.5 s.
 #[test]
 fn flows_of_a_scenario_on_real_tcp() {
     let Some(_turn) = turn() else { return };
@@ -39,8 +39,9 @@ fn flows_of_a_scenario_on_real_tcp() {
     assert_eq!(document["testbed"]["congestion"], "reno");
 }
 
-/// The ideal of 50 KB: 35 packets, the last of 820 bytes, over 100, 50 and 100 Mbit/s, and an ACK back; each link takes 166 µs or
-/// so of the round trip of 2 ms. A measured card sends at the rate of its link, so the ideal is the same with and without.
+/// The ideal time of 50 KB: 35 packets, the last of 820 bytes, over 100, 50 and 100 Mbit/s, and an ACK back. Each
+/// link delays by 333 µs, a sixth of the round trip of 2 ms. A measured card sends at the rate of its link, so the
+/// ideal is the same with and without it.
 #[test]
 fn a_measured_card_leaves_the_ideal_as_it_was() {
     let Some(_turn) = turn() else { return };
@@ -58,8 +59,10 @@ fn a_measured_card_leaves_the_ideal_as_it_was() {
     assert_eq!(ideals("ideal-cards", "\"h0->s0\", \"h1->s0\", \"s0->s1\""), plain);
 }
 
-/// Messages of 500 KB, by turns of two classes, follow each other by 20 ms on one connection, and each takes 80 ms. What is
-/// dropped is sent again once, and is some message's; acknowledged bytes are those of its class. Marks are not told apart.
+/// Messages of 500 KB of two classes take turns on one connection, one every 20 ms. Each takes 80 ms, so they
+/// overlap. A dropped packet is retransmitted about once, and counts for one message. Acknowledged bytes count for
+/// the class of their message. Marks have no value, because the network cannot tell apart the messages of one
+/// connection.
 #[test]
 fn what_messages_of_one_connection_count_is_counted_once() {
     let Some(_turn) = turn() else { return };
@@ -97,7 +100,8 @@ fn what_messages_of_one_connection_count_is_counted_once() {
     }
 }
 
-/// Sockets choose a program by its name: until those of all 40 hosts have, no command may put another in its place.
+/// Sockets choose a program by its name. No command may replace the program until the sockets of all 41 hosts have
+/// chosen it.
 #[test]
 fn a_program_is_not_replaced_before_the_sockets_of_a_run_have_it() {
     let Some(_alone) = alone() else { return };
@@ -124,7 +128,7 @@ fn stall(process: &Child, pause: Duration) {
     kill_process(process, Signal::CONT).unwrap();
 }
 
-/// The testbed's account of a run, during which something is done to the process again and again.
+/// Runs the testbed, and calls `disturb` with its process until it ends. Returns the testbed's account of the run.
 fn account(scenario: &Path, options: &[&str], mut disturb: impl FnMut(&Child)) -> Value {
     let mut testbed = program();
     testbed.arg("testbed").arg(scenario).args(options).stdout(Stdio::piped());
@@ -140,8 +144,8 @@ fn account(scenario: &Path, options: &[&str], mut disturb: impl FnMut(&Child)) -
     document["testbed"].clone()
 }
 
-/// Six pauses a second, of 0.5 to 1.5 ms, of which half are longer than four packets take here: less than 1 % of the
-/// frames are late by them, and on an idle network none. `SHORTFLOW_STALLED` is the number of runs.
+/// Six pauses per second of 0.5 to 1.5 ms, half of them longer than four packet times (0.96 ms). They delay less than
+/// 1 % of the frames, and on an idle network none. `SHORTFLOW_STALLED` sets the number of runs (default: 1).
 #[test]
 fn stalls_are_seen() {
     let Some(_turn) = turn() else { return };
@@ -156,7 +160,8 @@ fn stalls_are_seen() {
             });
             let verdict = found["verdict"].as_str().unwrap();
             assert!(verdict.starts_with("not trustworthy") && verdict.contains("times in"), "{found}");
-            // Three of the pauses are longer than four packets and the packet's time that is missed at most.
+            // At least three pauses are longer than the limit of four packet times and the one packet time that may
+            // be missed.
             for thread in ["stalls", "host_stalls"] {
                 assert!(found[thread]["count"].as_u64().unwrap() >= 3, "{thread}: {found}");
             }
@@ -164,7 +169,8 @@ fn stalls_are_seen() {
     }
 }
 
-/// Keeps processors awake (`SCHED_IDLE`), as a testbed does from 0.1 s before time zero on.
+/// True if a thread of the process has the policy `SCHED_IDLE`. A testbed keeps processors awake by such threads from
+/// 0.1 s before time zero on.
 fn keeps_awake(process: &Child) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{}/task", process.id())).into_iter().flatten().flatten();
     let stats = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("stat")).ok());
@@ -172,7 +178,8 @@ fn keeps_awake(process: &Child) -> bool {
     stats.filter_map(|stat| Some(stat.rsplit_once(") ")?.1.split(' ').nth(41 - 3)? == "5")).any(|is| is)
 }
 
-/// Seven pauses of 2.2 ms in two seconds, after a warm-up of five seconds without any: one a second of the whole run.
+/// Seven pauses of 2.2 ms in the 2 s of measured time, after a warm-up of 5 s without pauses. Averaged over the whole
+/// run, they would be one per second, which is allowed.
 #[test]
 fn stalls_of_the_measured_time_are_not_diluted_by_the_warm_up() {
     let Some(_alone) = alone() else { return };
@@ -192,7 +199,8 @@ fn stalls_of_the_measured_time_are_not_diluted_by_the_warm_up() {
     assert!(found["stalls"]["measured"].as_u64().unwrap() >= 7, "{found}");
 }
 
-/// On a host with nothing else to do, which `SHORTFLOW_QUIET` says it is: so many runs keep time.
+/// Runs keep time on a host that has no other work. `SHORTFLOW_QUIET` says that the host is such, and sets the number
+/// of runs.
 #[test]
 fn without_stalls_runs_keep_time() {
     let Some(_turn) = turn() else { return };
@@ -259,7 +267,7 @@ fn wrong_input_is_named() {
     assert!(code == Some(3) && errors.contains("the kernel has no congestion control vegas-2"), "{errors}");
 }
 
-/// Killed, a parent cannot end its children itself.
+/// A parent that is killed cannot end its children itself.
 #[test]
 fn a_testbed_ends_with_its_parent() {
     let Some(_turn) = turn() else { return };
@@ -280,7 +288,7 @@ fn a_testbed_ends_with_its_parent() {
     assert!(code == Some(3) && errors.contains("not the parent"), "{errors}");
 }
 
-/// `check` says before a run what the run then lacks.
+/// `check` reports a missing device before a run fails for it.
 #[test]
 fn a_missing_device_is_named() {
     let Some(_turn) = turn() else { return };
@@ -299,7 +307,7 @@ fn a_missing_device_is_named() {
     assert_eq!(output.status.code(), Some(3));
 }
 
-/// Without the kernel's types nothing loads, and commands that load a program say so as `check` does.
+/// Without the kernel's types (BTF) nothing loads, and commands that load a program give the same reason as `check`.
 #[test]
 fn missing_types_of_the_kernel_are_named() {
     let Some(_alone) = alone() else { return };

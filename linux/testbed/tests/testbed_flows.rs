@@ -1,6 +1,5 @@
-//! Flows and packet priorities that the testbed states to the kernel, and their effect on laws and queues.
-//! Needs root, iproute2, the kernel's BTF and Linux 6.4; skipped without them, or while foreign programs
-//! are loaded.
+//! Data on flows and packet priorities that the testbed gives the kernel, and their effect on laws and queues. Needs
+//! root, iproute2, the kernel's BTF and Linux 6.4; skipped without them, or while foreign programs are loaded.
 #![cfg(feature = "bpf")]
 
 mod common;
@@ -14,7 +13,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Two hosts send to a third over 50 Mbit/s, with K = 8. `traffic` is two entries.
+/// Writes a scenario in which two hosts send to a third over 50 Mbit/s, with K = 8 packets. `traffic` has further
+/// keys of each host's traffic.
 fn two_senders(name: &str, traffic: [&str; 2]) -> PathBuf {
     let [first, second] = traffic;
     let text = format!(
@@ -38,7 +38,7 @@ fn mean_fct(document: &Value, host: &str) -> f64 {
     times.iter().sum::<f64>() / times.len() as f64
 }
 
-/// The mean completion time of the first host's flows, in seconds, is within these bounds.
+/// Asserts that the mean completion time of the first host's flows is within `bounds`, in seconds.
 fn takes(scenario: &Path, arguments: &[&str], bounds: Range<f64>) {
     best_of_three(|| {
         let took = mean_fct(&measured(scenario, arguments), "h0");
@@ -47,7 +47,8 @@ fn takes(scenario: &Path, arguments: &[&str], bounds: Range<f64>) {
     });
 }
 
-/// Says why where a testbed cannot hold a congestion control.
+/// Waits for the turn of a test whose testbed holds a congestion control. Prints the reason and returns `None` if
+/// that is impossible.
 fn alone_with_held_ones() -> Option<Alone> {
     let alone = alone()?;
     let (_, _, errors) = run(&scenario("held", "300ms"), &["--scheme", "dctcp", "--check"]);
@@ -58,9 +59,10 @@ fn alone_with_held_ones() -> Option<Alone> {
     Some(alone)
 }
 
-/// Told nothing, a law gives both hosts half of the link: 3 MB take about 0.97 s beside each other, 900 KB 0.28 s
-/// beside a larger flow, and six of them in a row 0.73 s or more in the mean. The simulator has 0.59, 0.64, 0.20 and 0.43 s
-/// where its law knows deadlines, classes, the bytes that remain, and where in a shared connection a flow begins.
+/// A law without data on flows gives each host half of the link. Two flows of 3 MB then take about 0.97 s, 900 KB
+/// beside a larger flow 0.28 s, and six flows of 900 KB in a row at least 0.73 s on average. In the simulator the law
+/// knows deadlines, classes, remaining bytes, and where a flow begins in a shared connection. The four cases then
+/// take 0.59, 0.64, 0.20 and 0.43 s.
 #[test]
 fn the_kernel_knows_of_a_flow_what_a_simulation_knows() {
     let Some(_alone) = alone_with_held_ones() else { return };
@@ -82,9 +84,9 @@ fn the_kernel_knows_of_a_flow_what_a_simulation_knows() {
     }
 }
 
-/// Eight flows of 25 KB and as many of 250 KB begin at once. The link carries all of them in 0.37 s, and the small ones
-/// alone in 34 ms. The simulator's small flows take 58 ms in the mean where packets have no priorities, and 29 ms or
-/// less where small or urgent ones leave first.
+/// Eight flows of 25 KB and eight of 250 KB start at once. The link carries all of them in 0.37 s, and the small
+/// flows alone in 34 ms. In the simulator the small flows take 58 ms on average if packets have no priorities, and at
+/// most 29 ms if packets of small or urgent flows leave first.
 #[test]
 fn the_switch_sends_the_packets_of_small_and_urgent_flows_first() {
     let Some(_alone) = alone_with_held_ones() else { return };
@@ -109,8 +111,8 @@ fn the_switch_sends_the_packets_of_small_and_urgent_flows_first() {
     }
 }
 
-/// 25 and 28 KB have one DSCP, so that sixteen flows end alike; in an IPv6 flow label they differ, and the smaller ones
-/// end in the first half of the time.
+/// Flows of 25 KB and of 28 KB have the same DSCP, so all sixteen flows take about the same time. Their IPv6 flow
+/// labels differ, so the smaller flows end in the first half of the time.
 #[test]
 fn flow_labels_tell_sizes_apart_that_the_dscp_does_not() {
     let Some(_alone) = alone_with_held_ones() else { return };
@@ -129,8 +131,9 @@ fn flow_labels_tell_sizes_apart_that_the_dscp_does_not() {
     }
 }
 
-/// Flows of 20 KB meet a queue of up to 200 packets, 48 ms, of a flow that has sent more than a megabyte. In the lowest of
-/// PIAS's queues it does not hold them up: they take 6 ms in the simulator, and 93 ms where no flow reaches a threshold.
+/// Flows of 20 KB meet a queue of up to 200 packets (48 ms) of a flow that has sent more than 1 MB. The long flow is
+/// in the lowest of PIAS's queues and does not delay them: they take 6 ms in the simulator. If no flow reaches a
+/// threshold, they take 93 ms.
 #[test]
 fn flows_fall_through_the_queues_of_pias_as_they_send() {
     let Some(_alone) = alone_with_held_ones() else { return };
@@ -144,7 +147,7 @@ fn flows_fall_through_the_queues_of_pias_as_they_send() {
     }
 }
 
-/// A congestion control has one name in the whole kernel.
+/// The name of a congestion control is unique in the whole kernel, so two testbeds cannot register the same one.
 #[test]
 fn a_second_testbed_with_the_same_congestion_control_says_why_it_cannot_begin() {
     let Some(_alone) = alone_with_held_ones() else { return };

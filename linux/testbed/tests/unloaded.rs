@@ -1,5 +1,5 @@
-//! Sockets that keep a congestion control after `unload`: they are named, and `unload --live` moves them. Needs root,
-//! iproute2 and the kernel's BTF; skipped without them, or while foreign programs are loaded.
+//! Sockets that keep a congestion control after `unload`: `unload` names them, and `unload --live` moves them to
+//! another. Needs root, iproute2 and the kernel's BTF; skipped without them, or while foreign programs are loaded.
 #![cfg(feature = "bpf")]
 
 mod common;
@@ -14,9 +14,10 @@ use std::fs;
 use std::io;
 use std::net::{TcpListener, TcpStream};
 
-/// A listener that chose `control` itself, a connection of it, and the end that it accepted.
+/// Returns a listener and a connected socket that have both chosen `control` themselves, and the accepted end of the
+/// connection.
 fn sockets(control: &str) -> io::Result<(TcpListener, TcpStream, TcpStream)> {
-    tool("ip link set dev lo up")?; // a new namespace has it down
+    tool("ip link set dev lo up")?; // down in a new namespace
     let listener = TcpListener::bind("127.0.0.1:0")?;
     set_tcp_congestion(&listener, control)?;
     let address = listener.local_addr()?;
@@ -52,7 +53,7 @@ fn listeners_of_an_unloaded_control_are_named_and_moved() {
         (&json!("sf_dctcp"), &json!(port), &json!(false))
     );
     assert!(must(&["status"]).contains("not loaded: restart it, or move it by `unload --live`"));
-    // Only those of the named control, also where it is no longer loaded.
+    // A name restricts `--live` to sockets of that control, even if the control is no longer loaded.
     let other = host.namespace.within(|| TcpListener::bind("127.0.0.1:0")).unwrap();
     set_tcp_congestion(&other, "sf_fast").unwrap();
     let moved = must(&["unload", "sf_dctcp", "--live"]);

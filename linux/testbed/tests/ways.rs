@@ -1,6 +1,7 @@
-//! Every way in which a congestion control comes to a connection, with ECN agreed and refused: it has a law, its window grows,
-//! it survives a pause of its link, and its packets say what was agreed. Needs root, iproute2 and the kernel's BTF; skipped
-//! without them, or while foreign programs are loaded. `--nocapture` prints the table.
+//! Every way in which a connection gets its congestion control, with ECN agreed and refused. In each case the
+//! connection has a law, its window grows, it survives a pause of its link, and its packets are ECN-capable if and
+//! only if ECN was agreed. Needs root, iproute2 and the kernel's BTF; skipped without them, or while foreign programs
+//! are loaded. `--nocapture` prints the table.
 #![cfg(feature = "bpf")]
 
 mod common;
@@ -23,10 +24,10 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The sender's port for the first of [`LAWS`], and the distance of the receiver's: as choose.bpf.c has them.
+/// The sender's port for the first of [`LAWS`], and the distance from it to the receiver's port, as in choose.bpf.c.
 const FIRST_PORT: u16 = 5001;
 const PEER: u16 = 100;
-/// Segments of a transfer, and those before its link pauses.
+/// Segments of a transfer, and the number of data packets before its link pauses.
 const SEGMENTS: usize = 300;
 const BEFORE: usize = 60;
 const PAUSE: Duration = Duration::from_millis(500);
@@ -35,7 +36,7 @@ const SEGMENT: u32 = 1448;
 /// RFC 6928.
 const INITIAL_WINDOW: u32 = 10;
 
-/// Chooser of the sender's congestion control. The sender has connected, or was accepted.
+/// Way in which the sender gets its congestion control. The sender connects, or from `Listener` on, is accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Option,
@@ -82,7 +83,7 @@ impl Way {
         self as usize >= Way::Listener as usize
     }
 
-    /// The program of choose.bpf.c, with the stage and state of linux/bpf.h.
+    /// Returns the program of choose.bpf.c that chooses, and the stage and state of linux/bpf.h in which it does.
     fn program(self) -> Option<(&'static str, u64, u64)> {
         const ESTABLISHED: u64 = 1;
         match self {
@@ -98,7 +99,7 @@ impl Way {
     }
 }
 
-/// This process in a cgroup whose connections a program of choose.bpf.c handles.
+/// Keeps this process in a cgroup in which a program of choose.bpf.c chooses the congestion control.
 struct Chosen {
     home: String,
     _link: Link,
@@ -149,33 +150,35 @@ struct Outcome {
     /// Most segments in flight before the pause, and the window at the end.
     flight: u32,
     cwnd: u32,
-    /// Data packets as ECN-capable, of all.
+    /// Number of ECN-capable data packets, and number of all data packets.
     ect: (usize, usize),
 }
 
 impl Outcome {
-    /// Of a sender whose window grows, also after a pause, and that sends as was agreed.
+    /// True if the sender uses `control`, has finished, grew its window before and after the pause, and sent
+    /// ECN-capable packets as agreed.
     fn is_sound(&self, control: &str, agreed: bool) -> bool {
         let (ect, all) = self.ect;
-        // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
+        // Not all packets are ECN-capable: retransmissions are not (RFC 3168 section 6.1.5).
         let says = if agreed { 2 * ect > all } else { ect == 0 };
         let grows = self.flight > INITIAL_WINDOW && self.cwnd >= 4;
         self.control == control && self.took.is_some() && grows && says
     }
 }
 
-/// The kernel's control that the sender's namespace has by default: not Reno, if every namespace may have another.
+/// Congestion control of the kernel that is the default of the sender's namespace: not Reno if every namespace may
+/// have another.
 fn former() -> &'static str {
     let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap();
     let is_allowed = |name: &&str| allowed.split_whitespace().any(|other| other == *name);
     ["cubic", "bbr"].into_iter().find(is_allowed).unwrap_or("reno")
 }
 
-/// The sender is host 0.
+/// Makes two hosts, of which host 0 is the sender.
 fn hosts(way: Way, law: &str, agreed: bool) -> io::Result<[Host; 2]> {
     let of_peer = match (agreed, way.is_accepted()) {
         (true, false) => (law, "1"),
-        // Of a SYN by RFC 3168 ECN is agreed whatever the listener's control is.
+        // A listener agrees to ECN for a SYN that follows RFC 3168, whatever the listener's control is.
         (true, true) => ("reno", "1"),
         (false, _) => ("reno", "0"),
     };
@@ -216,7 +219,7 @@ fn connect(to: u32, way: Option<Way>, law: &str, [own, other]: [u16; 2]) -> io::
     Ok(socket)
 }
 
-/// Sends all segments, and waits until they are acknowledged. The time, if that happens.
+/// Sends all segments, and waits until they are acknowledged. Returns the duration, `None` after 12 s.
 fn send(socket: &mut TcpStream) -> io::Result<Option<Duration>> {
     let begun = Instant::now();
     socket.write_all(&vec![0; SEGMENTS * SEGMENT as usize])?;
@@ -230,7 +233,7 @@ fn send(socket: &mut TcpStream) -> io::Result<Option<Duration>> {
     Ok(None)
 }
 
-/// The two ends of a connection: the sender's first.
+/// Opens a connection. Returns its two ends, the sender first.
 fn ends(hosts: &[Host; 2], way: Way, law: &str, port: u16) -> io::Result<(TcpStream, TcpStream)> {
     let server = usize::from(!way.is_accepted());
     let [of_server, of_client] = if way.is_accepted() { [port, port + PEER] } else { [port + PEER, port] };
@@ -296,7 +299,7 @@ fn outcome(way: Way, law: &str, agreed: bool) -> io::Result<Outcome> {
     })
 }
 
-/// Outcomes of all laws at once, each between hosts of its own.
+/// Runs all laws at once, each between hosts of its own. Returns their outcomes.
 fn outcomes(way: Way, agreed: bool) -> Vec<(&'static str, Outcome)> {
     std::thread::scope(|scope| {
         let running = LAWS.map(|law| (law, scope.spawn(move || outcome(way, law, agreed).unwrap())));
@@ -304,7 +307,8 @@ fn outcomes(way: Way, agreed: bool) -> Vec<(&'static str, Outcome)> {
     })
 }
 
-/// A fallback is to the control that the namespace had before. ATCP of the paper knows losses only and needs no ECN.
+/// Without ECN a connection falls back to the namespace's former default. ATCP as in the paper reacts to losses only
+/// and needs no ECN, so it does not fall back.
 #[test]
 fn every_connection_has_a_law_however_it_was_chosen() {
     let Some(_alone) = alone() else { return };
@@ -312,7 +316,7 @@ fn every_connection_has_a_law_however_it_was_chosen() {
     let (mut wrong, mut fallbacks) = (Vec::new(), 0);
     for way in Way::ALL {
         let _chosen = match way.program().map(Chosen::new) {
-            Some(None) => return, // says why
+            Some(None) => return, // `new` has printed the reason
             chosen => chosen,
         };
         for agreed in [true, false] {
@@ -321,7 +325,7 @@ fn every_connection_has_a_law_however_it_was_chosen() {
                 found.is_sound(if stays { law } else { former() }, agreed)
             };
             let mut found = outcomes(way, agreed);
-            // Rule for numbers from real time, as of best_of_three().
+            // Up to three attempts, the rule of best_of_three() for numbers from real time.
             for _ in 0..2 {
                 if !found.iter().all(|(law, one)| is_expected(law, one)) {
                     found = outcomes(way, agreed);
@@ -350,7 +354,7 @@ fn every_connection_has_a_law_however_it_was_chosen() {
     let status: Value = serde_json::from_str(&must(&["status", "--json"])).unwrap();
     for control in status["loaded"].as_array().unwrap() {
         let counted = &control["fallbacks"].as_array().unwrap()[..];
-        // At least one for each way: repeated cells count too.
+        // At least one fallback for each way; repeated attempts count too.
         let is_counted = |one: &Value| {
             one["to"] == former()
                 && one["reason"] == "no-ecn"
@@ -366,7 +370,7 @@ fn every_connection_has_a_law_however_it_was_chosen() {
     assert!(must(&["status"]).contains(&words));
 }
 
-/// AccECN (RFC 9768) is ECN too: marks are counted, and no connection falls back.
+/// AccECN (RFC 9768) counts as ECN: the law counts marks, and no connection falls back.
 #[test]
 fn accurate_ecn_is_ecn() {
     let Some(_alone) = alone() else { return };

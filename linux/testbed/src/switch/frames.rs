@@ -1,7 +1,7 @@
-//! The frames that are on their way. The simulator's packets are small values without content; `seq` of
-//! each is the serial number of its frame here.
+//! Store of the frames that are on their way. The simulator's packets are small values without content. The `seq` of
+//! a packet is the serial number of its frame in this store.
 
-/// Frames kept at once. Windows and buffers hold some thousands at most.
+/// Number of frames kept. Windows and buffers hold some thousands of frames at most.
 const SLOTS: u64 = 8192;
 
 /// The last [`SLOTS`] frames by serial number.
@@ -15,20 +15,20 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// No frames, each of at most `longest` bytes.
+    /// Makes an empty store for frames of at most `longest` bytes.
     pub fn new(longest: usize) -> Frames {
         let slots = SLOTS as usize;
         Frames { bytes: vec![0; slots * longest], held: vec![(0, u64::MAX); slots], longest, next: 0 }
     }
 
-    /// Room for the next frame. The slot's frame before is gone.
+    /// Returns the room for the next frame. The frame that was in its slot is gone.
     pub fn room(&mut self) -> &mut [u8] {
         let slot = (self.next % SLOTS) as usize;
         self.held[slot] = (0, u64::MAX);
         &mut self.bytes[slot * self.longest..(slot + 1) * self.longest]
     }
 
-    /// Keeps the first `length` bytes of the room; the serial number.
+    /// Keeps the first `length` bytes of the room as a frame. Returns its serial number.
     pub fn keep(&mut self, length: usize) -> u64 {
         let serial = self.next;
         self.held[(serial % SLOTS) as usize] = (length, serial);
@@ -36,7 +36,7 @@ impl Frames {
         serial
     }
 
-    /// A frame, unless [`SLOTS`] others came after it.
+    /// Returns the frame `serial`, unless [`SLOTS`] others came after it.
     pub fn get_mut(&mut self, serial: u64) -> Option<&mut [u8]> {
         let slot = (serial % SLOTS) as usize;
         let &(length, found) = self.held.get(slot)?;

@@ -10,18 +10,18 @@ const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
 const TCP: u8 = 6;
 
-/// The IPv4 address of a host of the testbed: 10.83.0.0/16, host 0 first.
+/// Returns the IPv4 address of a host of the testbed, in 10.83.0.0/16. Host 0 has 10.83.0.1.
 pub fn ipv4(host: HostId) -> Ipv4Addr {
     let [high, low] = ((host.0 + 1) as u16).to_be_bytes();
     Ipv4Addr::new(10, 83, high, low)
 }
 
-/// The IPv6 address of a host of the testbed: fd53:46::/64.
+/// Returns the IPv6 address of a host of the testbed, in fd53:46::/64. Host 0 has fd53:46::1.
 pub fn ipv6(host: HostId) -> Ipv6Addr {
     Ipv6Addr::new(0xfd53, 0x46, 0, 0, 0, 0, 0, (host.0 + 1) as u16)
 }
 
-/// The host that an address belongs to.
+/// Returns the host with this address, `None` for an address outside the testbed.
 pub fn host_of(address: IpAddr) -> Option<HostId> {
     let number = match address {
         IpAddr::V4(address) => match address.octets() {
@@ -36,24 +36,25 @@ pub fn host_of(address: IpAddr) -> Option<HostId> {
     number.checked_sub(1).map(|number| HostId(number.into()))
 }
 
-/// A frame as queues see it.
+/// Fields of a frame on which queues act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Destination.
     pub to: HostId,
-    /// Its ECN field.
+    /// ECN field.
     pub ecn: EcnField,
-    /// Rank that the sender's DSCP marking wrote: the flow label of IPv6, the DSCP of IPv4. Lower leaves sooner.
+    /// Rank that the sender's DSCP marking wrote: the flow label of IPv6, or the DSCP of IPv4. A packet of lower rank
+    /// leaves sooner.
     pub priority: u32,
-    /// Bytes of the IP packet, as on a link of the simulator.
+    /// Length of the IP packet in bytes, which is the packet's size on a link of the simulator.
     pub wire: u16,
-    /// TCP payload.
+    /// TCP payload in bytes.
     pub payload: u16,
-    /// A number of its connection and direction.
+    /// Number of the connection in this direction: a hash of addresses and ports.
     pub flow: u32,
 }
 
-/// Reads a frame; `None` for anything but IP to a host of the testbed.
+/// Reads a frame. Returns `None` unless it is an IP packet to a host of the testbed.
 pub fn read(frame: &[u8]) -> Option<Header> {
     let packet = frame.get(ETHERNET..)?;
     match [*frame.get(12)?, *frame.get(13)?] {
@@ -95,7 +96,7 @@ fn read_ipv6(packet: &[u8]) -> Option<Header> {
     })
 }
 
-/// Payload and ports of a TCP segment.
+/// Returns the bytes of payload and the ports of a TCP segment; zeros for another protocol.
 fn transport(protocol: u8, segment: &[u8]) -> (u16, [u8; 4]) {
     match segment.first_chunk::<20>().filter(|_| protocol == TCP) {
         Some(tcp) => {
@@ -114,7 +115,7 @@ fn ecn(traffic_class: u8) -> EcnField {
     }
 }
 
-/// The number of the connection between two addresses, in this direction, as [`Header::flow`] has it.
+/// Returns the [`Header::flow`] of packets from one address to another.
 pub fn flow_of(from: SocketAddr, to: SocketAddr) -> u32 {
     let octets = |address: SocketAddr| match address.ip() {
         IpAddr::V4(address) => address.octets().to_vec(),
@@ -130,7 +131,7 @@ fn hash(parts: &[&[u8]]) -> u32 {
     parts.iter().flat_map(|part| part.iter()).fold(0x811c_9dc5, mix)
 }
 
-/// Sets CE, and updates the header's checksum where there is one (RFC 1624).
+/// Sets CE, and in an IPv4 packet updates the header checksum (RFC 1624).
 pub fn set_ce(frame: &mut [u8]) {
     let Some((ethernet, packet)) = frame.split_at_mut_checked(ETHERNET) else { return };
     match ([ethernet[12], ethernet[13]], packet) {

@@ -1,10 +1,10 @@
-//! The software switch: the simulator's own network, run by the clock.
+//! Software switch: the simulator's network, run in real time.
 //!
-//! A frame that a host sends into its TAP device becomes a [`Packet`] without content and crosses the
-//! ports of the scenario (rate, buffer, queue discipline, propagation delay, injected faults). When the
-//! packet arrives, the frame is written into the TAP device of its destination, with CE set if a queue
-//! has marked it. Ports compute with due times, so a late wake-up delays frames but keeps the rate.
-//! Timing errors of frames are counted, and decide the verdict on a run.
+//! A frame that a host sends into its TAP device becomes a [`Packet`] without content and crosses the ports of the
+//! scenario (rate, buffer, queue discipline, propagation delay, injected faults). When the packet arrives, the switch
+//! writes the frame into the TAP device of its destination, with CE set if a queue has marked it. Ports compute with
+//! due times, so a late wake-up delays frames but keeps the rate. The switch counts the timing errors of frames,
+//! which decide the verdict on a run.
 
 mod frames;
 pub mod header;
@@ -30,24 +30,24 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Interval at which the thread checks for its end.
+/// Longest wait of the thread, after which it checks whether to stop.
 const PATIENCE: Span = Span::from_millis(5);
-/// Frames taken from one host before the others have their turn.
+/// Frames taken from one host before other hosts have their turn.
 const BURST: usize = 16;
 
-/// The clock of a run: the simulator's time zero at some moment of the monotonic clock.
+/// Clock of a run: the reading of the monotonic clock at the simulator's time zero.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     origin_ns: u64,
 }
 
 impl Clock {
-    /// Time zero is so far ahead.
+    /// Makes a clock whose time zero is `span` ahead.
     pub fn starting_in(span: Span) -> Clock {
         Clock { origin_ns: sys::monotonic_ns() + span.as_ps() / 1000 }
     }
 
-    /// Reading of the monotonic clock at `at`.
+    /// Reading of the monotonic clock at `at`, in nanoseconds.
     pub fn monotonic_ns(&self, at: Instant) -> u64 {
         self.origin_ns + at.as_ps() / 1000
     }
@@ -57,14 +57,14 @@ impl Clock {
         std::thread::sleep(Duration::from_nanos(self.origin_ns.saturating_sub(sys::monotonic_ns())));
     }
 
-    /// The present time; zero before the start.
+    /// Current time of the run; zero before the start.
     #[inline]
     pub fn now(&self) -> Instant {
         Instant::ZERO + Span::from_nanos(sys::monotonic_ns().saturating_sub(self.origin_ns))
     }
 }
 
-/// The TAP devices of the hosts that take part.
+/// TAP devices of the hosts that take part.
 #[derive(Debug)]
 pub struct Taps {
     by_host: Vec<Option<File>>,
@@ -73,8 +73,8 @@ pub struct Taps {
 }
 
 impl Taps {
-    /// These devices.
-    /// Fails if one cannot be watched.
+    /// Watches the devices of hosts.
+    /// Fails if a device cannot be watched.
     pub fn new(devices: impl IntoIterator<Item = (HostId, File)>) -> io::Result<Taps> {
         let poll = Poll::new()?;
         let mut by_host = Vec::new();
@@ -88,7 +88,7 @@ impl Taps {
         Ok(Taps { by_host, cards: HashMap::new(), poll })
     }
 
-    /// Replaces the ports of hosts by these cards.
+    /// Samples the backlog of these hosts' ports from their cards.
     pub fn with_cards(self, cards: HashMap<HostId, Card>) -> Taps {
         Taps { cards, ..self }
     }
@@ -98,43 +98,46 @@ impl Taps {
     }
 }
 
-/// A switch's report on itself.
+/// Report of a switch on its own timing, its losses and its packets.
 #[derive(Debug, Clone, Default)]
 pub struct SwitchReport {
-    /// For each frame since the end of the warm-up, its departure after its due time.
+    /// Delay of the departure of each frame after its due time, since the end of the warm-up.
     pub timing_errors: TimingErrors,
-    /// Stalls of the thread.
+    /// Stalls of the switch's thread.
     pub stalls: Stalls,
-    /// The thread had real-time priority.
+    /// True if the thread had real-time priority.
     pub real_time: bool,
-    /// Share of the measured time in which the thread computed, the kernel's work for it included.
+    /// Share of the measured time in which the thread used its processor, system calls included.
     pub busy: f64,
-    /// Frames that were lost here and not in a queue, for want of memory or because a host took no more.
+    /// Frames lost outside the queues, because their slot was needed for a later frame or because a host took no
+    /// more.
     pub lost: u64,
-    /// Backlog of the measured ports, if the scenario wants samples.
+    /// Samples of the backlog of the measured ports, if the scenario has an interval for samples.
     pub samples: Samples,
-    /// Fate of the data packets of each connection, by its number ([`flow_of`]).
+    /// Counters of the data packets of each connection, by its number ([`flow_of`]).
     pub tallies: HashMap<u32, DeliveryCounters>,
     /// `tallies` at the beginning and at the end of the measured time.
     pub edges: Vec<HashMap<u32, DeliveryCounters>>,
 }
 
-/// Length of a stall, in packets, which then arrive at once. In simulations, 20 shorter stalls a second move queue
-/// and goodput by less than 0.3 %; two of eight packets a second move L2DCT's queue by 8 % (docs/testbed.md).
+/// Length above which a delay of a thread is a stall, in packet times; as many packets then arrive at once. In
+/// simulations, 20 shorter stalls per second change queue and goodput by less than 0.3 %. Two stalls of eight packets
+/// per second change L2DCT's queue by 8 % (docs/testbed.md).
 pub const STALL_PACKETS: u64 = 4;
 
-/// No stalls yet of a thread in this scenario.
+/// Empty count of a thread's stalls, with the limit and the measured time of this scenario.
 pub fn no_stalls(scenario: &Scenario) -> Stalls {
     let window = Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration;
     Stalls::above(packet_time(scenario).times(STALL_PACKETS), window)
 }
 
-/// The rounds of a thread. Of a stall in which nothing is due, no more is missed than a round takes.
+/// Rounds of a thread in this scenario. If nothing is due during a stall, the count misses at most the length of one
+/// round of the stall: one packet time, but no more than 5 ms.
 pub fn rounds(scenario: &Scenario) -> Rounds {
     Rounds::new(packet_time(scenario).min(PATIENCE), no_stalls(scenario))
 }
 
-/// The time that a full packet takes on the slowest link.
+/// Transmission time of a full packet on the slowest link.
 pub fn packet_time(scenario: &Scenario) -> Span {
     tx_time(scenario, scenario.tcp.mss + scenario.tcp.header)
 }
@@ -155,14 +158,14 @@ pub struct Switch<'a> {
     taps: &'a mut Taps,
     frames: Frames,
     rounds: Rounds,
-    /// The monotonic clock and the thread's processor time when the measured time began.
+    /// The monotonic clock and the thread's processor time at the beginning of the measured time, in nanoseconds.
     spent: [u64; 2],
     report: SwitchReport,
 }
 
 impl<'a> Switch<'a> {
-    /// `network` of `scenario` between `taps`, for IP packets of at most `mtu` bytes. It measures as the
-    /// scenario's `[measure]` says.
+    /// Places `network` between `taps`, for IP packets of at most `mtu` bytes. The scenario's `[measure]` decides
+    /// what is measured.
     pub fn new(
         scenario: &'a Scenario,
         network: Network,
@@ -191,8 +194,8 @@ impl<'a> Switch<'a> {
         }
     }
 
-    /// Forwards until `stop`. Returns the network with its counters, and the switch's own account.
-    /// Fails when a device does.
+    /// Forwards frames until `stop` is set. Returns the network with its counters, and the switch's report.
+    /// Fails if a device fails.
     pub fn run(mut self, stop: &AtomicBool) -> io::Result<(Network, SwitchReport)> {
         self.report.real_time = sys::real_time(50);
         let mut ready = Vec::new();
@@ -206,12 +209,12 @@ impl<'a> Switch<'a> {
                 self.take_in(HostId(host as u32))?;
             }
         }
-        self.catch_up()?; // the measured time may have ended since
+        self.catch_up()?; // the end of the measured time may have become due
         self.report.stalls = self.rounds.into_stalls();
         Ok((self.network, self.report))
     }
 
-    /// Does everything that is due.
+    /// Handles every event that is due.
     fn catch_up(&mut self) -> io::Result<()> {
         let now = self.clock.now();
         if let Some(due) = self.events.next_at().filter(|due| *due <= now) {
@@ -245,7 +248,7 @@ impl<'a> Switch<'a> {
                     let (since, now) = (self.spent, spent());
                     self.report.busy = (now[1] - since[1]) as f64 / (now[0] - since[0]).max(1) as f64;
                 }
-                // Hosts are real here: they have their own timers.
+                // The kernel runs the hosts with timers of its own, so the switch schedules none of these.
                 Event::Timer { .. }
                 | Event::FlowStart(_)
                 | Event::Answer(_)
@@ -258,7 +261,7 @@ impl<'a> Switch<'a> {
         Ok(())
     }
 
-    /// A packet arrives at its host.
+    /// Writes the frame of a packet that arrives at its host into the host's device.
     fn hand_over(&mut self, packet: &Packet) {
         let due = self.events.now();
         if due >= Instant::ZERO + self.scenario.warmup {
@@ -280,7 +283,7 @@ impl<'a> Switch<'a> {
         self.report.lost += u64::from(!sent);
     }
 
-    /// Takes frames that a host has sent.
+    /// Reads frames that a host has sent, and sends them into the network.
     fn take_in(&mut self, host: HostId) -> io::Result<()> {
         for _ in 0..BURST {
             let Some(device) = self.taps.of(host) else { return Ok(()) };
@@ -320,12 +323,12 @@ impl<'a> Switch<'a> {
     }
 }
 
-/// The monotonic clock and the processor time of this thread.
+/// The monotonic clock and the processor time of this thread, in nanoseconds.
 fn spent() -> [u64; 2] {
     [sys::monotonic_ns(), sys::thread_cpu_ns()]
 }
 
-/// A frame as the simulator's queues see it. ACKs have the best priority, as there.
+/// Returns the simulator's packet for a frame. ACKs have the best priority, as in a simulation.
 fn packet_of(header: &header::Header, seq: u64) -> Packet {
     let is_data = header.payload > 0;
     Packet {

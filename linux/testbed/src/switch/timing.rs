@@ -1,11 +1,11 @@
-//! Timing errors: a histogram in steps of a sixty-fourth, and the stalls.
+//! Timing errors: their histogram, with 64 steps for each power of two, and the stalls.
 
 use shortflow_units::{Instant, Span};
 use std::ops::Range;
 
 const STEPS: u32 = 64;
 
-/// A histogram of timing errors. A percentile is exact to one part in 64; the largest is exact.
+/// Histogram of timing errors. A percentile is exact to one part in 64; the largest error is exact.
 #[derive(Debug, Clone)]
 pub struct TimingErrors {
     counts: Vec<u64>,
@@ -20,7 +20,7 @@ impl Default for TimingErrors {
 }
 
 impl TimingErrors {
-    /// Counts one.
+    /// Counts a timing error.
     #[inline]
     pub fn add(&mut self, late: Span) {
         self.counts[step(nanos(late))] += 1;
@@ -33,12 +33,13 @@ impl TimingErrors {
         self.total
     }
 
-    /// The largest.
+    /// Largest timing error.
     pub fn max(&self) -> Span {
         self.most
     }
 
-    /// The delay that `share` of all do not exceed, from 0 to 1; rounded up to a step.
+    /// Percentile for a `share` from 0 to 1: the timing error that this share of all does not exceed, rounded up to a
+    /// step.
     pub fn percentile(&self, share: f64) -> Span {
         let rank = (share * self.total as f64).ceil().max(1.0) as u64;
         let mut below = 0;
@@ -50,7 +51,7 @@ impl TimingErrors {
     }
 }
 
-/// Timing errors of a thread after the warm-up, and its errors above a limit.
+/// Timing errors of a thread after the warm-up, and its stalls: delays above a limit.
 #[derive(Debug, Clone, Default)]
 pub struct Stalls {
     limit: Span,
@@ -63,13 +64,14 @@ pub struct Stalls {
 }
 
 impl Stalls {
-    /// Stalls above `limit`; `window` is the measured time.
+    /// Makes an empty count of stalls above `limit`. `window` is the measured time.
     pub fn above(limit: Span, window: Range<Instant>) -> Stalls {
         Stalls { limit, window, ..Stalls::default() }
     }
 
-    /// The thread turns at `now` to work that was `due`. Work due before the end of a stall is part of the stall:
-    /// a pause is one stall, and a thread that is late again with every new item stalls as often.
+    /// Notes that the thread turns at `now` to work that was due at `due`. Work that was due before the end of a
+    /// stall is part of that stall, so a pause is one stall. A thread that is late anew with each item of work has
+    /// one stall per item.
     #[inline]
     pub fn note(&mut self, due: Instant, now: Instant) {
         let (late, is_warm) = (now.since(due), now >= self.window.start);
@@ -80,7 +82,7 @@ impl Stalls {
             return;
         }
         let is_new = due >= self.last.end;
-        // A stall that began in the warm-up counts when it lasts into the measured time.
+        // A stall that began in the warm-up counts once it lasts into the measured time.
         if is_warm && (is_new || self.last.end < self.window.start) {
             self.count += 1;
             self.measured += u64::from(due < self.window.end);
@@ -99,7 +101,8 @@ impl Stalls {
         self.measured
     }
 
-    /// The longest stall of the whole run, from its first to its last late frame; zero without stalls.
+    /// The longest stall of the whole run, from the due time of its first work to the time of its last; zero without
+    /// stalls.
     pub fn longest(&self) -> Span {
         self.longest
     }
@@ -115,8 +118,8 @@ impl Stalls {
     }
 }
 
-/// The rounds of a thread: each waits for the next due time or for input, and works. A round is timed from its beginning, so
-/// that a lost processor shows during work and during waits.
+/// Rounds of a thread. In each round the thread waits for the next due time or for input, and works. A round is timed
+/// from its beginning, so the loss of the processor shows during work and during waits.
 #[derive(Debug)]
 pub struct Rounds {
     longest: Span,
@@ -125,25 +128,25 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// From time zero on, of at most `longest` each.
+    /// Starts rounds of at most `longest` each at time zero.
     pub fn new(longest: Span, stalls: Stalls) -> Rounds {
         Rounds { longest, begun: Instant::ZERO, stalls }
     }
 
-    /// End of this round, if `next` is due next.
+    /// Due time of the end of this round, if the next work is due at `next`.
     #[inline]
     pub fn due(&self, next: Instant) -> Instant {
         next.min(self.begun + self.longest)
     }
 
-    /// It ends `now`, and was `due`.
+    /// Ends the round at `now`, where its end was due at `due`.
     #[inline]
     pub fn end(&mut self, due: Instant, now: Instant) {
         self.stalls.note(due, now);
         self.begun = now;
     }
 
-    /// Something in it was due, and is done `now`.
+    /// Notes that work within the round was due at `due` and is done at `now`.
     #[inline]
     pub fn note(&mut self, due: Instant, now: Instant) {
         self.stalls.note(due, now);
@@ -159,7 +162,8 @@ fn nanos(late: Span) -> u64 {
     late.as_ps() / 1000
 }
 
-/// The first [`STEPS`] are single nanoseconds; from there on every power of two has as many.
+/// Returns the step of a number of nanoseconds. The first [`STEPS`] steps are single nanoseconds. Above, each power
+/// of two has [`STEPS`] steps.
 fn step(nanos: u64) -> usize {
     if nanos < u64::from(STEPS) {
         return nanos as usize;
@@ -193,14 +197,16 @@ mod tests {
         Instant::ZERO + Span::from_micros(micros)
     }
 
-    /// Due and done, in microseconds.
+    /// Number and longest of the stalls above 120 µs, for work with these pairs of due time and actual time in
+    /// microseconds.
     fn stalls(noted: impl IntoIterator<Item = (u64, u64)>) -> (u64, Span) {
         let mut stalls = Stalls::above(Span::from_micros(120), at(0)..Instant::MAX);
         noted.into_iter().for_each(|(due, now)| stalls.note(at(due), at(now)));
         (stalls.count(), stalls.longest())
     }
 
-    /// A pause until 1000 µs, with the work that it delayed, and work delayed by itself.
+    /// A pause until 1000 µs delays three items of work by more than 120 µs: one stall of 920 µs. Work that is 120 µs
+    /// late after the pause is no stall, and work that is 121 µs late is another.
     #[test]
     fn what_a_pause_makes_late_is_one_stall() {
         let pause = [(0, 5), (220, 1000), (100, 1010), (800, 1020), (990, 1020)];
@@ -231,7 +237,8 @@ mod tests {
         assert_eq!(stalls(behind), (1, Span::from_micros(900 * 999 + 1000)));
     }
 
-    /// A packet takes 120 µs. In the third round the work takes 5 ms with nothing due, in the fourth the wait.
+    /// A packet takes 120 µs. Nothing is due, but in the third round the work takes 5 ms, and in the fourth the wait
+    /// takes 3.9 ms: two stalls.
     #[test]
     fn a_round_is_late_by_its_work_as_by_its_wait() {
         let limit = Span::from_micros(480);
@@ -245,7 +252,8 @@ mod tests {
         assert_eq!((stalls.errors().count(), stalls.errors().max()), (5, Span::from_micros(4880)));
     }
 
-    /// 1 to 1000 µs: half are at most 500 µs, 99 % at most 990 µs, each up to a sixty-fourth above.
+    /// Of errors from 1 to 1000 µs, half are at most 500 µs and 99 % at most 990 µs. The histogram may report up to
+    /// 1/64 more.
     #[test]
     fn percentiles() {
         let mut errors = TimingErrors::default();

@@ -1,4 +1,4 @@
-//! Two hosts, a namespace each, and a scenario's network between them.
+//! Two hosts, each in a namespace, and a scenario's network between them.
 
 use shortflow_deploy::sys::Namespace;
 use shortflow_sim::engine::Seeds;
@@ -30,7 +30,7 @@ traffic = [{ kind = "long-lived", from = [0], to = 1 }]
 "#;
 const LINKS: &str = "a,b,rate,delay\nh0,s0,200Mbps,250us\ns0,h1,50Mbps,250us\n";
 
-/// Output of a tool.
+/// Runs a tool. Returns its output.
 pub fn tool(line: &str) -> io::Result<String> {
     let mut words = line.split(' ');
     let output = Command::new(words.next().unwrap_or_default()).args(words).output()?;
@@ -38,20 +38,20 @@ pub fn tool(line: &str) -> io::Result<String> {
     if output.status.success() { Ok(text) } else { Err(Error::other(line.to_owned())) }
 }
 
-/// Exit code and output of a command, however it is started.
+/// Runs any command line. Returns its exit code and output.
 pub fn started(line: &[&str]) -> (i32, String) {
     let output = Command::new(line[0]).args(&line[1..]).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Exit code and output of a command as root without some capabilities.
+/// Runs a command of the program as root without some capabilities. Returns its exit code and output.
 pub fn said_without(capabilities: &str, arguments: &[&str]) -> (i32, String) {
     let limited = ["setpriv", "--bounding-set", capabilities, env!("CARGO_BIN_EXE_shortflow-linux")];
     started(&[&limited, arguments].concat())
 }
 
-/// A namespace with a process in it, by which commands find it. The process ends with the test's.
+/// A namespace with a process in it, by which commands find the namespace. The process ends with the test's process.
 pub struct Inhabited {
     pub namespace: Namespace,
     pub process: Child,
@@ -75,7 +75,7 @@ impl Drop for Inhabited {
 pub struct Cgroup(pub String);
 
 impl Cgroup {
-    /// Says why where there can be none.
+    /// Makes a cgroup. If that is impossible, prints the reason and returns `None`.
     pub fn new(name: &str) -> Option<Cgroup> {
         let made = || {
             tool("python3 -V")?;
@@ -95,7 +95,7 @@ impl Drop for Cgroup {
     }
 }
 
-/// The next connection. Neither it nor what it reads is waited for without end: senders may fail.
+/// Returns the next connection. Waits at most 20 s for it and for each read from it, because senders may fail.
 pub fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
     const PATIENCE: Duration = Duration::from_secs(20);
     let (poll, mut ready) = (Poll::new()?, Vec::new());
@@ -107,7 +107,8 @@ pub fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
     Ok(socket)
 }
 
-/// A counter of /proc/net/netstat or snmp, by the kernel's names: `TcpExt` has most of TCP's, `Ip` those of packets.
+/// Returns a counter from the contents of /proc/net/netstat or /proc/net/snmp, by the kernel's names of the table and
+/// the counter. `TcpExt` has most counters of TCP, `Ip` the counters of packets.
 pub fn counted(counters: &str, table: &str, name: &str) -> u64 {
     let mut lines = counters.lines().filter(|line| line.split(':').next() == Some(table));
     let (names, values) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
@@ -115,7 +116,7 @@ pub fn counted(counters: &str, table: &str, name: &str) -> u64 {
     both.find(|(known, _)| *known == name).and_then(|(_, value)| value.parse().ok()).unwrap()
 }
 
-/// A host whose sockets use `control`, with the kernel's setting `ecn`.
+/// Makes a host whose sockets use `control`. `ecn` is its tcp_ecn.
 pub fn host(number: u32, control: &str, ecn: &str) -> io::Result<Host> {
     let namespace = Namespace::new()?;
     let device = namespace.within(|| {

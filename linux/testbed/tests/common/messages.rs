@@ -1,4 +1,4 @@
-//! Messages over a wire on which a test decides the fate of each packet, and their record.
+//! Messages over a wire on which a test decides the fate of each packet, and the record of the packets.
 
 use super::hosts::{Host, counted, host};
 use super::said;
@@ -18,7 +18,8 @@ const PORT: u16 = 7000;
 /// The payload of a packet of 1500 bytes.
 pub const SEGMENT: u32 = 1448;
 
-/// A host in whose TCP a message waits as a whole. In an application's call it would put acknowledgements off.
+/// Makes a host whose socket buffers hold a whole message. A message that waits in the application's write would
+/// delay acknowledgements.
 pub fn roomy_host(number: u32, control: &str) -> io::Result<Host> {
     let host = host(number, control, "1")?;
     host.0.within(|| {
@@ -37,8 +38,8 @@ pub struct Trace {
     counters: String,
 }
 
-/// Sends messages of so many segments from the first host to the second, each acknowledged by a byte, with `pauses`
-/// between them. The wire takes `delay` each way.
+/// Sends messages of `segments` segments from the first host to the second, with `pauses` between them. The receiver
+/// answers each message with one byte. The wire takes `delay` each way.
 pub fn messages(
     hosts: [Host; 2],
     segments: usize,
@@ -55,7 +56,7 @@ pub fn messages(
     )
 }
 
-/// [`messages`], where a pause may begin with another congestion control.
+/// As [`messages`], but the sender may change its congestion control before a pause.
 pub fn messages_under(
     [(a, at_a), (b, at_b)]: [Host; 2],
     segments: usize,
@@ -90,7 +91,7 @@ pub fn messages_under(
     })
 }
 
-/// Acknowledges each message of `segments` with a byte.
+/// Answers each message of `segments` segments with one byte.
 fn answer(listener: &TcpListener, segments: usize) -> io::Result<()> {
     let (mut socket, _) = listener.accept()?;
     sys::end_when_closed(&socket)?;
@@ -107,12 +108,13 @@ impl Trace {
         counted(&self.counters, table, name)
     }
 
-    /// First position from `from` on at which `found` holds.
+    /// Returns the first position from `from` on at which `found` holds.
     pub fn position(&self, from: usize, found: impl Fn(&Seen) -> bool) -> usize {
         from + self.seen[from..].iter().position(found).unwrap()
     }
 
-    /// Of each acknowledgement, its ECN-Echo and which of the packets that it is the first for were marked.
+    /// Returns, for each acknowledgement, its ECN-Echo, and for each packet that it acknowledges first, whether the
+    /// packet was marked.
     pub fn covered(&self) -> Vec<(bool, Vec<bool>)> {
         let mut waiting = VecDeque::new();
         let mut covered = Vec::new();
@@ -128,7 +130,7 @@ impl Trace {
         covered
     }
 
-    /// For each data packet and acknowledgement in turn, segments sent and not acknowledged after it.
+    /// Returns the segments in flight (sent and not acknowledged) after each data packet and acknowledgement.
     pub fn flights(&self) -> Vec<u32> {
         let [mut sent, mut acked] = [0; 2];
         let flight = |seen: &Seen| {

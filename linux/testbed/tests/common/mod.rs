@@ -21,21 +21,21 @@ pub fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_shortflow-linux"))
 }
 
-/// Exit code and output.
+/// Runs the program under test. Returns its exit code and output.
 pub fn said(arguments: &[&str]) -> (i32, String) {
     let output = program().args(arguments).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Output of a command that must succeed.
+/// Runs a command that must succeed. Returns its output.
 pub fn must(arguments: &[&str]) -> String {
     let (code, text) = said(arguments);
     assert_eq!(code, 0, "{arguments:?}: {text}");
     text
 }
 
-/// Duration of a command that must succeed.
+/// Runs a command that must succeed. Returns its duration.
 pub fn took(arguments: &[&str]) -> Duration {
     let begun = Instant::now();
     must(arguments);
@@ -51,7 +51,7 @@ pub fn is_registered(prefix: &str) -> bool {
 /// The congestion controls that `load` knows, by the kernel's names.
 pub const LAWS: [&str; 6] = ["sf_dctcp", "sf_l2dct", "sf_d2tcp", "sf_xdctcp", "sf_atcp", "sf_fast"];
 
-/// True if `holds` within ten seconds.
+/// Waits until `holds` returns `true`, for at most 10 s. Returns `false` if it did not.
 pub fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while !holds() {
@@ -63,8 +63,9 @@ pub fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Result of an attempt. Rule for tests with numbers from real time, which other work on the host may disturb:
-/// up to three attempts, with the failures of the first two in the output. No suite is run again.
+/// Runs `attempt` up to three times, and returns its first result. This is the rule for tests with numbers from real
+/// time, which other work on the host may disturb. The failures of the first two attempts are in the output. No suite
+/// is run again.
 pub fn best_of_three<T>(mut attempt: impl FnMut() -> T) -> T {
     for _ in 0..2 {
         if let Ok(found) = catch_unwind(AssertUnwindSafe(&mut attempt)) {
@@ -74,23 +75,25 @@ pub fn best_of_three<T>(mut attempt: impl FnMut() -> T) -> T {
     attempt()
 }
 
-/// Several times what the longest test takes.
+/// Time limit of a test, several times the duration of the longest.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Registrations and processors are the whole host's: one test at a time, and it ends.
+/// Turn of a test. Registrations and processors belong to the whole host, so only one test runs at a time, and each
+/// has a time limit.
 pub struct Turn {
     _turn: MutexGuard<'static, ()>,
     _alive: Sender<()>,
 }
 
-/// Ends all tests of the program, with a last command, if the one that holds the sender hangs.
+/// Watches the test that holds the returned sender. If the test hangs, runs the command `last` and ends the whole
+/// test program.
 fn watched(last: &'static str) -> Sender<()> {
     let (alive, watch) = mpsc::channel();
     let test = std::thread::current().name().unwrap_or_default().to_owned();
     std::thread::spawn(move || {
         if watch.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
             let _ = writeln!(std::io::stderr(), "{test} hangs");
-            // It hangs too where the test holds its lock.
+            // This command hangs too if the test holds the lock, so the wait has a limit.
             let ending = program().arg(last).spawn();
             let _ = ending.map(|mut ending| eventually(|| !matches!(ending.try_wait(), Ok(None))));
             std::process::exit(1);
@@ -99,7 +102,7 @@ fn watched(last: &'static str) -> Sender<()> {
     alive
 }
 
-/// The turn of a test with hosts of its own; says why there can be none.
+/// Waits for the turn of a test that makes hosts. If this host cannot have any, prints the reason and returns `None`.
 pub fn turn() -> Option<Turn> {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,7 +113,7 @@ pub fn turn() -> Option<Turn> {
     None
 }
 
-/// The turn of a test that loads. What it loads goes, however it ends.
+/// Turn of a test that loads programs. Dropping it unloads them, also after a panic.
 pub struct Alone(Turn);
 
 impl Drop for Alone {
@@ -119,7 +122,8 @@ impl Drop for Alone {
     }
 }
 
-/// Says why where a test cannot load anything, or should not.
+/// Waits for the turn of a test that loads programs. If the test cannot or should not load any, prints the reason and
+/// returns `None`.
 pub fn alone() -> Option<Alone> {
     let turn = turn()?;
     let reason = match said(&["status"]) {
@@ -137,7 +141,8 @@ pub fn alone() -> Option<Alone> {
 
 const HIDDEN: &str = "connections: this kernel does not allow reading them; use `ss -ti`\n";
 
-/// Says so where the kernel does not permit `status`, of which this is the output, to read connections.
+/// True if the kernel does not permit `status`, of which this is the output, to read connections. Then also prints
+/// that the test is skipped.
 pub fn hides_connections(status: &str) -> bool {
     let is_hidden = status.ends_with(HIDDEN);
     if is_hidden {
@@ -146,12 +151,14 @@ pub fn hides_connections(status: &str) -> bool {
     is_hidden
 }
 
-/// Nothing is loaded, by the exit code and output of `status`. Sockets that close may keep maps, whose connections stay hidden.
+/// True if nothing is loaded, by the exit code and output of `status`. Sockets that close may keep maps, so the
+/// output may also say that connections are hidden.
 pub fn is_nothing_loaded((code, status): &(i32, String)) -> bool {
     *code == 0 && status.strip_suffix(HIDDEN).unwrap_or(status) == "nothing is loaded\n"
 }
 
-/// Why there can be no hosts here, if there cannot. Root of a container may lack rights, or find /proc/sys read-only.
+/// Returns the reason if this host cannot have testbed hosts. Root of a container may lack rights, or find /proc/sys
+/// read-only.
 fn obstacle() -> Option<String> {
     if let Some(tool) = ["ip", "tc"].into_iter().find(|tool| Command::new(tool).arg("-V").output().is_err()) {
         return Some(format!("needs {tool} of iproute2"));
@@ -161,7 +168,7 @@ fn obstacle() -> Option<String> {
         .map(|error| format!("needs root's rights, /dev/net/tun and a writable /proc/sys: {error}"))
 }
 
-/// A scenario file of its own for each test: short flows beside a long one over 50 Mbit/s.
+/// Writes a scenario file for one test: short flows beside a long one over 50 Mbit/s.
 pub fn scenario(name: &str, duration: &str) -> PathBuf {
     let text = format!(
         "title = \"Short flows beside a long one\"\nduration = \"{duration}\"\n\
@@ -178,14 +185,14 @@ pub fn scenario(name: &str, duration: &str) -> PathBuf {
     path
 }
 
-/// A testbed: exit code, stdout and stderr.
+/// Runs a testbed. Returns its exit code, stdout and stderr.
 pub fn run(scenario: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = program().arg("testbed").arg(scenario).args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// The document of a testbed; its exit code says if the testbed kept time.
+/// Runs a testbed, and returns its document. Asserts that the exit code agrees with the verdict.
 pub fn measured(scenario: &Path, arguments: &[&str]) -> Value {
     let (code, out, errors) = run(scenario, arguments);
     let document: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{arguments:?}: {errors}"));
@@ -199,14 +206,14 @@ pub fn measured(scenario: &Path, arguments: &[&str]) -> Value {
     document
 }
 
-/// Link targets of all open files of a process, if it exists.
+/// Returns the link targets of all open files of a process; none if the process does not exist.
 pub fn open_files(process: &str) -> Vec<String> {
     let files = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     let links = files.filter_map(|file| std::fs::read_link(file.path()).ok());
     links.map(|link| link.to_string_lossy().into_owned()).collect()
 }
 
-/// The values of a column.
+/// Returns the values of a column of a table.
 pub fn column<'a>(document: &'a Value, table: &str, name: &str) -> Vec<&'a Value> {
     let columns = document["tables"][table].as_array().unwrap();
     let column = columns.iter().find(|column| column[0] == name).unwrap();

@@ -1,8 +1,8 @@
-//! A wire between two hosts on which a test decides what becomes of each data packet, and which notes what passes.
+//! A wire between two hosts on which a test decides the fate of each data packet, and the record of the packets.
 //!
-//! Everything is noted at the sender's end, in the order in which its TCP sees it: a data packet when it leaves, an
-//! acknowledgement when it arrives. TAP devices take a frame and answer it within the call, so what an acknowledgement
-//! sends follows it directly.
+//! The record has the packets in the order in which the sender's TCP sees them: a data packet when it leaves, an
+//! acknowledgement when it arrives. The kernel handles a frame within the write to the TAP device, so the packets
+//! that an acknowledgement releases follow it directly in the record.
 
 use shortflow_testbed::switch::{ETHERNET, header};
 use shortflow_testbed::sys;
@@ -18,11 +18,11 @@ pub enum Fate {
     Pass,
     Mark,
     Drop,
-    /// It arrives so much later, and others overtake it.
+    /// The packet arrives later by this time, and other packets overtake it.
     Late(Duration),
 }
 
-/// Packet at the sender's end. Bytes count from 0.
+/// Packet at the sender's end. Sequence numbers count bytes from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
     Data { seq: u32, length: u32, is_ect: bool, fate: Fate },
@@ -38,13 +38,13 @@ impl Seen {
         }
     }
 
-    /// An acknowledgement that tells of a hole before what arrived last.
+    /// True for an acknowledgement that reports a hole before the bytes that arrived last.
     pub fn has_sack(&self) -> bool {
         matches!(self, Seen::Ack { has_sack: true, .. })
     }
 }
 
-/// The TCP part of a frame with IPv4.
+/// TCP fields of an IPv4 frame.
 struct Segment {
     seq: u32,
     ack: u32,
@@ -96,7 +96,7 @@ struct Notes<F> {
 }
 
 impl<F: FnMut(usize, bool) -> Fate> Notes<F> {
-    /// Delay of a frame that leaves the sender; `None` if it is dropped.
+    /// Records a frame that leaves the sender. Returns its extra delay, `None` if it is dropped.
     fn leaves(&mut self, frame: &mut [u8]) -> Option<Duration> {
         let Some(Segment { seq, length, is_syn, .. }) = Segment::read(frame) else {
             return Some(Duration::ZERO);
@@ -122,7 +122,7 @@ impl<F: FnMut(usize, bool) -> Fate> Notes<F> {
         Some(Duration::ZERO)
     }
 
-    /// A frame that arrives at the sender.
+    /// Records a frame that arrives at the sender.
     fn arrives(&mut self, frame: &[u8]) {
         if let Some(found) = Segment::read(frame).filter(|found| !found.is_syn) {
             let number = found.ack.wrapping_sub(self.origin);
@@ -131,8 +131,9 @@ impl<F: FnMut(usize, bool) -> Fate> Notes<F> {
     }
 }
 
-/// Carries frames between the hosts of `sender` and `receiver` for `delay` each way, until told to stop and nothing is
-/// on the way. `fate` gets the number of each data packet, from 0, and `true` for its first transmission.
+/// Carries frames between the devices `sender` and `receiver` with `delay` each way, until `stop` is set and no frame
+/// is on its way. Returns the record. `fate` gets the number of each data packet, from 0, and `true` for its first
+/// transmission.
 pub fn carry(
     [sender, receiver]: [&File; 2],
     delay: Duration,
@@ -143,7 +144,7 @@ pub fn carry(
     let mut notes = Notes { fate, seen: Vec::new(), packets: 0, origin: 0, highest: 0 };
     let (mut on_the_way, mut serial, mut frame) = (OnTheWay::new(), 0u64, [0; 2048]);
     loop {
-        let is_told = stop.load(Ordering::Relaxed); // before the last frames are looked for
+        let is_told = stop.load(Ordering::Relaxed); // read before the last frames are
         let mut enter = |to_receiver: bool, extra: Duration, frame: &[u8]| {
             serial += 1;
             on_the_way.insert((Instant::now() + delay + extra, serial), (to_receiver, frame.to_vec()));
