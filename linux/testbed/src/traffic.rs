@@ -182,7 +182,7 @@ pub struct TrafficReport {
     pub numbers: Vec<Option<u32>>,
     /// Samples of throughput and congestion windows.
     pub samples: Samples,
-    /// Number of unfinished flows, of those with an end and a row.
+    /// Number of flows with an end and a row that did not finish.
     pub unfinished: usize,
     /// Stalls of the hosts' thread.
     pub stalls: Stalls,

@@ -54,7 +54,8 @@ impl Hole {
     }
 }
 
-/// SACK distinguishes the acknowledgements that arrive between a loss and its repair from the others of the window.
+/// Between a loss and its repair, ACKs with SACK blocks report arrivals behind the hole. ACKs without them
+/// acknowledge segments before the hole.
 #[test]
 fn a_loss_is_repaired_at_once_and_halves_the_window() {
     let Some(_alone) = alone() else { return };

@@ -199,8 +199,7 @@ fn stalls_of_the_measured_time_are_not_diluted_by_the_warm_up() {
     assert!(found["stalls"]["measured"].as_u64().unwrap() >= 7, "{found}");
 }
 
-/// Runs keep time on a host that has no other work. `SHORTFLOW_QUIET` says that the host is such, and sets the number
-/// of runs.
+/// Runs keep time on an idle host. `SHORTFLOW_QUIET` declares the host idle, and sets the number of runs.
 #[test]
 fn without_stalls_runs_keep_time() {
     let Some(_turn) = turn() else { return };
