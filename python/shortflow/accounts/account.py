@@ -1,7 +1,7 @@
 """Accounts of a run's completion times, to the picosecond.
 
-The core follows the packet that completes each flow (`crates/sim/src/probe/account`). The account of a flow has one
-part per round and cause, and its parts add up to the completion time.
+The core follows the packet that completes each flow (`crates/sim/src/probe/account`). The account of a flow splits its
+completion time into parts, one for each round and cause. The parts add up to the completion time.
 """
 
 import functools
@@ -18,22 +18,25 @@ from shortflow.runs import Run
 from shortflow.store.frames import completion
 
 ALL = "all"
-"""Every class."""
+"""Name that stands for all classes."""
 TAIL = 0.01
-"""Share of a class's flows that are its slowest."""
+"""Share of a class's finished flows that counts as its slowest flows."""
 ROUNDS = {
     "last": "",
     "window": "wait for window: ",
     "credit": "wait for credit: ",
 }
-"""Names of rounds before a cause."""
+"""Words that precede the cause in a label, by round."""
 
 
 class TimePart(NamedTuple):
-    """A part of a completion time."""
+    """A part of a completion time: the round trip in which the time passed, and its cause."""
 
     round: str
-    """`last` for the last round trip; `window` and `credit` for earlier ones, for which the sender waited."""
+    """`last` for the round trip of the completing packet.
+
+    `window` or `credit` for an earlier round trip, for whose answer the sender waited.
+    """
     cause: str
 
     @property
@@ -43,17 +46,20 @@ class TimePart(NamedTuple):
 
 
 class InFront(NamedTuple):
-    """Packets of one flow that a port sent while another packet waited."""
+    """Packets of one flow that a port sent while the followed packet waited."""
 
     flow: int | None
-    """Row in the flow table, if any."""
+    """Row in the flow table; None for a flow without an account."""
     connection: int
     packets: int
     takes_ps: int
 
 
 class Step(NamedTuple):
-    """A step of the path of the packet that completes a flow. Times are in picoseconds from the start of the run."""
+    """A step on the path of the packet that completes a flow.
+
+    Times are in picoseconds from the start of the run.
+    """
 
     from_ps: int
     until_ps: int
@@ -65,22 +71,25 @@ class Step(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """Where the time of a class went."""
+    """Completion times of a class, split into parts."""
 
     flow_class: str
     flows: int
-    """Finished flows."""
+    """Number of finished flows."""
     unfinished: int
     mean: Mapping[TimePart, float]
-    """Picoseconds of the mean completion time by part; empty if no flow finished."""
+    """Mean time of each part over the finished flows, in picoseconds. Empty if no flow finished."""
     slowest: Mapping[TimePart, float]
-    """The same of the flows with the largest slowdown: one in a hundred, and at least one."""
+    """Mean time of each part over the slowest flows, in picoseconds.
+
+    The slowest flows are the 1 % with the largest slowdown, at least one flow.
+    """
     slowest_flows: int
 
 
 @functools.cache
 def parts() -> Sequence[TimePart]:
-    """All parts, in the order of the core."""
+    """All parts that the core knows, in its order."""
     return [TimePart(*each) for each in _core.Accounts.parts()]
 
 
@@ -90,18 +99,20 @@ class Accounts:
 
     result: Result
     table: "pl.DataFrame"
-    """One row per finished flow: `flow`, `start_ps`, `finish_ps`, and picoseconds by part, if some flow has it."""
+    """One row per finished flow: `flow`, `start_ps`, `finish_ps`, and one column of picoseconds for each part that at
+    least one flow has.
+    """
     steps: Sequence[Step] = field(default=(), repr=False)
-    """Path of the traced flow."""
+    """Steps of the traced flow."""
 
     @functools.cached_property
     def parts(self) -> Mapping[str, TimePart]:
-        """Parts that some flow has, by column."""
+        """Parts that at least one flow has, by the name of their column in `table`."""
         return {name: parts()[int(name)] for name in self.table.columns if name.isdigit()}
 
     @functools.cached_property
     def flows(self) -> "pl.DataFrame":
-        """Accounts beside the flow table. Only finished flows that started in the measured time."""
+        """Accounts joined with the flow table, by slowdown. Only finished flows that started in the measured time."""
         counted = self._measured.filter(~pl.col("censored"))
         counted = counted.with_columns(pl.col("id").cast(pl.UInt32).alias("flow"))
         return counted.join(self.table, on="flow", how="inner").sort("slowdown", "flow")
@@ -112,7 +123,7 @@ class Accounts:
         return completion(self.result.flows, self.result.meta)
 
     def of_class(self, name: str) -> "pl.DataFrame":
-        """Finished flows of a class by slowdown. Raises `ConfigError` for an unknown class, or if none finished."""
+        """Finished flows of a class, by slowdown. Raises `ConfigError` for an unknown class, or if no flow finished."""
         known = [*dict.fromkeys(self.result.flows["class"]), ALL]
         if name not in known:
             raise unknown_name("class", name, known)
@@ -122,7 +133,7 @@ class Accounts:
         return found
 
     def _lacking(self, name: str) -> str:
-        """The reason that no flow of a class has an account."""
+        """Reason why no flow of a class has an account."""
         of = "" if name == ALL else f' of class "{name}"'
         every, measured = (
             flows if name == ALL else flows.filter(pl.col("class") == name)
@@ -135,16 +146,19 @@ class Accounts:
         return f"no measured flow{of} finished, so none has a completion time; a longer drain may help"
 
     def worst(self, name: str) -> int:
-        """Row of the flow of a class with the largest slowdown."""
+        """Row in the flow table of the flow with the largest slowdown in a class."""
         return int(self.of_class(name)["flow"][-1])
 
     def median(self, name: str) -> int:
-        """Row of the flow of a class with the (lower) median slowdown."""
+        """Row in the flow table of the flow with the lower median slowdown in a class."""
         found = self.of_class(name)
         return int(found["flow"][(found.height - 1) // 2])
 
     def of_flow(self, flow: int) -> dict[TimePart, int]:
-        """Account of a flow: picoseconds by part, the largest first. Raises `ConfigError` if the flow has none."""
+        """Account of a flow: picoseconds by part, the longest part first.
+
+        Raises `ConfigError` if the flow has no account.
+        """
         row = self.table.filter(pl.col("flow") == flow)
         if row.is_empty():
             flows = self.result.flows
@@ -158,7 +172,7 @@ class Accounts:
         return dict(sorted(((part, time) for part, time in found.items() if time), key=lambda each: -each[1]))
 
     def shares(self) -> list[Shares]:
-        """Where the time of each class of finite flows went."""
+        """Shares of each class of finite flows."""
         return [self._shares(name) for name in dict.fromkeys(self._measured["class"])]
 
     def _shares(self, name: str) -> Shares:
@@ -180,7 +194,7 @@ def accounted(
 ) -> Accounts:
     """Does a run and accounts for its completion times. Keeps the steps of the flow in row `traced`.
 
-    `departed` takes the packets of all flows that leave a port, in portions.
+    `departed` receives the packets of all flows that leave a port, in portions.
     """
     core = run.scenario.core
     taker = _core.Accounts(core, traced)

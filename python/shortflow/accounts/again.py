@@ -1,4 +1,4 @@
-"""Runs of a store, to be done again: a store keeps no packets."""
+"""Repeats runs of a store, because a store keeps no packets."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +9,10 @@ from shortflow.scenario import Scenario, load_scenario, shipped_scenarios
 
 
 def scenarios_of(names: Sequence[str], files: Sequence[str]) -> dict[str, Scenario]:
-    """Scenarios of stored runs by name: of files, or shipped. Raises `ConfigError` for a missing or another name."""
+    """Scenarios of stored runs by name, loaded from `files` or shipped.
+
+    Raises `ConfigError` if a name is neither shipped nor in a file, or if the runs do not use a file's scenario.
+    """
     found = {}
     for file in files:
         given = load_scenario(file)
@@ -23,6 +26,6 @@ def scenarios_of(names: Sequence[str], files: Sequence[str]) -> dict[str, Scenar
 
 
 def run_of(result: Result, scenario: Scenario, settings: Mapping[str, str] | None = None) -> Run:
-    """The run that a result came from, with more settings if given."""
+    """The run that produced a result, with further settings if given."""
     (run,) = plan(scenario, [result.scheme], [result.seed], {**changed(result.provenance), **(settings or {})})
     return run

@@ -1,4 +1,4 @@
-"""Payload that the links of a run carried in the measured time, by class."""
+"""Payload that each link carried in the measured time, by class."""
 
 from collections.abc import Mapping
 
@@ -8,19 +8,22 @@ from shortflow.lazy import pl
 from shortflow.scenario import Scenario
 
 _MOST = 1_000_000
-"""Rows in memory before they are added up."""
+"""Number of rows in memory at which rows of one port and flow are added up."""
 
 
 class Carried:
-    """Takes the packets that leave ports, and adds up their payload. Memory grows with flows and their hops."""
+    """Adds up the payload of packets that leave ports.
+
+    Memory grows with the number of flows times their hops.
+    """
 
     def __init__(self, scenario: Scenario) -> None:
-        """Counts within the measured time of this scenario."""
+        """Counts only departures in the measured time of `scenario`."""
         self._from, self._until = seconds_of(scenario, "warmup"), seconds_of(scenario, "duration")
         self._sums: list[pl.DataFrame] = []
 
     def take(self, rows: "_core.Table") -> None:
-        """Takes a portion of departures."""
+        """Adds a portion of departures."""
         measured = pl.col("time_s").is_between(self._from, self._until, closed="left")
         frame = pl.DataFrame(rows).filter(measured & (pl.col("length") > 0))
         self._sums.append(frame.select("port", "flow", pl.col("length").cast(pl.Int64)))
@@ -31,7 +34,7 @@ class Carried:
         return pl.concat(self._sums).group_by("port", "flow").agg(pl.col("length").sum())
 
     def by_class(self, flows: "pl.DataFrame") -> Mapping[str, Mapping[str, int]]:
-        """Bytes of payload by port and class, of the flows of a flow table."""
+        """Bytes of payload by port, then by class. `flows` is the run's flow table."""
         if not self._sums:
             return {}
         found: dict[str, dict[str, int]] = {}

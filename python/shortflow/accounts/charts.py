@@ -1,4 +1,4 @@
-"""Accounts of several schemes as charts: where the time of each class went, by part."""
+"""Charts of the accounts of several schemes: the completion time of each class, by part."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -9,13 +9,13 @@ from shortflow.report.blocks import Block, Column, Section, Words
 from shortflow.report.chart import Chart, Row, Spec, by_scheme, has_value, mark, markers, numeric, tips, view, words
 
 _PARTS = 10
-"""Most parts of a panel; the rest are one."""
+"""Maximum number of parts in a panel. The smaller parts are shown as one."""
 _REST = "all other parts"
 _CLASSES = 4
 
 
 def went_blocks(found: Sequence[Accounts]) -> Iterator[Block]:
-    """A chart and a table of each class: its mean and slowest completion times by part, under each scheme."""
+    """A chart and a table for each class: mean and slowest completion times by part, under each scheme."""
     seeds = sorted({each.result.seed for each in found})
     named = f"seed {seeds[0]}" if len(seeds) == 1 else "the first seed of each scheme"
     yield Words(f"A store keeps no packets, so the runs of {named} were done again for where the time went.", "note")
@@ -37,7 +37,7 @@ def went_blocks(found: Sequence[Accounts]) -> Iterator[Block]:
 
 
 def _groups(of_class: Mapping[str, Shares]) -> list[tuple[str, list[TimePart]]]:
-    """Parts by their largest mean under any scheme; beyond the first ones they are one."""
+    """Label and parts of each row, the largest part first. Parts beyond the first `_PARTS` share one row."""
     every = dict.fromkeys(part for each in of_class.values() for part in each.mean)
     size = {part: max(_both(each, part) for each in of_class.values()) for part in every}
     order = sorted(every, key=lambda part: -size[part])
@@ -46,7 +46,7 @@ def _groups(of_class: Mapping[str, Shares]) -> list[tuple[str, list[TimePart]]]:
 
 
 def _both(shares: Shares, part: TimePart) -> float:
-    """The larger share of a part, of the mean or of the slowest flows."""
+    """Share of a part: the larger of its share of the mean and its share of the slowest flows."""
     sides = (shares.mean, shares.slowest)
     return max(side.get(part, 0.0) / sum(side.values()) for side in sides)
 
@@ -78,11 +78,12 @@ def _chart(name: str, of_class: Mapping[str, Shares]) -> Chart:
 
 def _slowest(of_class: Mapping[str, Shares]) -> str:
     names = {slowest_name(each) for each in of_class.values()}
+    # The panel is common to all schemes, also if one scheme has a single slowest flow and another has several.
     return names.pop() if len(names) == 1 else "slowest 1 %"
 
 
 def _panel(rows: Sequence[Row], panel: str, order: Sequence[str], schemes: Sequence[str], unit: str) -> Spec:
-    """A line for each part, with a mark for each scheme."""
+    """A panel with a row for each part and a mark for each scheme."""
     look = by_scheme(schemes)
     own = [row for row in rows if row["panel"] == panel]
     axis = {"labelExpr": "split(datum.label, ': ')", "labelLimit": 190, "grid": True, "labelLineHeight": 12}

@@ -1,4 +1,4 @@
-"""Two runs of the same flows: if their laws were asked, where the runs first part, and where the difference lies."""
+"""Comparison of two runs of the same flows: use of their laws, first different event, and difference by part."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,22 +18,22 @@ from shortflow.runs import Run
 EVENTS = ("sent", "dropped", "marked", "timeout")
 """Events that are compared."""
 COLUMNS = ("time_s", "event", "reason", "port", "flow", "kind", "seq", "length")
-"""Columns of an event that are compared."""
+"""Columns that are compared."""
 _ROWS = 100_000
-"""Events in memory at a time."""
+"""Number of events in memory at a time."""
 _SHOWN = 6
-"""Most points that an error lists."""
+"""Maximum number of points that an error lists."""
 
 
 class Parting(NamedTuple):
-    """First events that differ. One is None if its run had no further event."""
+    """The first events that differ. An event is None if its run had ended."""
 
     first: "dict[str, Any] | None"
     second: "dict[str, Any] | None"
 
 
 class Asked(NamedTuple):
-    """Finished and unfinished flows of a run, and flows whose law was asked."""
+    """Number of finite flows of a run, and of those whose law was asked, by reason. A flow may have several reasons."""
 
     flows: int
     marked: int
@@ -45,7 +45,7 @@ class Asked(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Mean completion times of the flows of a class that finished in both runs, by part, in picoseconds."""
+    """Mean completion times of a class by part, in picoseconds, over the flows that finished in both runs."""
 
     flow_class: str
     flows: int
@@ -55,7 +55,7 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class Why:
-    """Why two runs are equal, or why they differ."""
+    """Comparison of two runs: their accounts, the use of their laws, and their differences."""
 
     first: Accounts
     second: Accounts
@@ -65,16 +65,19 @@ class Why:
 
     @property
     def equal(self) -> bool:
-        """True if the runs are equal in every field."""
+        """True if the digests of the runs are equal."""
         return self.first.result.digest == self.second.result.digest
 
 
 class _Parted(Cancelled):
-    """Ends a run at its first different event."""
+    """Ends the second run at its first different event."""
 
 
 def stored_pair(found: Sequence[Result], names: Sequence[str], seed: int, settings: Mapping[str, str]) -> list[Result]:
-    """The results of two schemes with this seed at one point. Raises `ConfigError` if there are none or several."""
+    """The stored results of two schemes with one seed at one point.
+
+    Raises `ConfigError` if a scheme has no such result, or results at several points.
+    """
     known = [*dict.fromkeys(each.scheme for each in found)]
     pair = []
     for name in names:
@@ -110,7 +113,7 @@ def _written(settings: Mapping[str, str]) -> str:
 
 
 def _points(found: Sequence[Result]) -> str:
-    """Scenarios and points of results, and how to choose one."""
+    """Scenarios or points of results, with the option that chooses one."""
     scenarios = dict.fromkeys(each.provenance["scenario"] for each in found)
     if len(scenarios) > 1:
         return f"choose its scenario by --scenario: {', '.join(scenarios)}"
@@ -120,7 +123,7 @@ def _points(found: Sequence[Result]) -> str:
 
 
 def compared_runs(runs: Sequence[Run], flow: int | None = None, progress: Progress | None = None) -> Why:
-    """Does two runs of the same flows, with their accounts, and finds where they part."""
+    """Does two runs of the same flows with their accounts, and finds their first different event."""
     first, second = (accounted(run, flow, progress) for run in runs)
     equal = first.result.digest == second.result.digest
     parting = None if equal else _parting(runs[0], runs[1], progress)
@@ -160,13 +163,14 @@ def _changes(first: Accounts, second: Accounts) -> list[Change]:
 
 
 def in_order(change: Change) -> list[TimePart]:
-    """Parts of either run by the size of their difference, the largest first."""
+    """Parts of either run, the largest difference first."""
     found = [part for part in parts() if part in change.first or part in change.second]
     return sorted(found, key=lambda part: -abs(change.second.get(part, 0.0) - change.first.get(part, 0.0)))
 
 
 def _parting(first: Run, second: Run, progress: Progress | None) -> Parting | None:
     with tempfile.TemporaryDirectory(prefix="shortflow-why-") as place:
+        # Events of a run may exceed memory, so they go to files, to be read again beside those of the second run.
         portions: list[Path] = []
 
         def keep(rows: _core.Table) -> None:
@@ -189,7 +193,7 @@ def _events(run: Run, take: Callable[[_core.Table], None]) -> _core.Capture:
 
 
 class _Beside:
-    """Compares a run's events with those of another, portion by portion. Portions may end at different events."""
+    """Compares the events of two runs, portion by portion. Portions of the runs may end at different events."""
 
     def __init__(self, portions: Iterator[Path]) -> None:
         self._portions = portions
@@ -197,7 +201,7 @@ class _Beside:
         self.parting: Parting | None = None
 
     def take(self, rows: _core.Table) -> None:
-        """Takes a portion of the second run. Ends that run at the first difference."""
+        """Compares a portion of the second run. Ends the second run at the first difference."""
         self._theirs = pl.concat([self._theirs, pl.DataFrame(rows).select(COLUMNS)], how="diagonal")
         while self._mine.height < self._theirs.height and (portion := next(self._portions, None)):
             self._mine = pl.concat([self._mine, pl.read_parquet(portion)], how="diagonal")
@@ -212,7 +216,7 @@ class _Beside:
         self._mine, self._theirs = self._mine.slice(common), self._theirs.slice(common)
 
     def end(self) -> Parting | None:
-        """The first event that one run has beyond the end of the other; None if there is none."""
+        """The next event of the run that has further events after the other run ended. None if neither has one."""
         while not self._mine.height and (portion := next(self._portions, None)):
             self._mine = pl.read_parquet(portion)
         mine, theirs = (each.row(0, named=True) if each.height else None for each in (self._mine, self._theirs))

@@ -1,4 +1,4 @@
-"""Why two runs are equal or differ, as tables and plain data."""
+"""Comparison of two runs as tables and plain data: why they are equal, or where they differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,11 +11,11 @@ from shortflow.quantities import counted
 from shortflow.report.blocks import Block, Column, Section, Words
 
 _LEAST = 0.001
-"""Least share of a shown part."""
+"""Parts with at most this share of the largest difference are shown as one row."""
 
 
 def reason_blocks(found: Why, flow: int | None, trials: Sequence[Raised] | None = None) -> Iterator[Block]:
-    """The answer, the first different event, and the difference by part."""
+    """The answer, the first different events, and the difference by part."""
     first, second = found.first.result, found.second.result
     of = first.provenance
     yield Words(f"{of['title']}\n{of['scenario']}, {first.scheme} and {second.scheme}, seed {of['seed']}")
@@ -70,7 +70,7 @@ def _answer(found: Why) -> str:
 
 
 def _search(trials: Sequence[Raised]) -> Iterator[Block]:
-    """A table of what was raised, and the answer if nothing parts the schemes."""
+    """A table of the raised settings, with the answer if no raised setting parts the schemes."""
     if not trials:
         yield Words("The traffic has no load, number of flows or size that could be raised.", "note")
         return
@@ -117,14 +117,14 @@ def _asked(found: Why) -> Section:
 
 
 def _change(heading: str, names: tuple[str, str], change: Change) -> Block:
-    """The difference by part. The rows add up: parts with small differences are one row."""
+    """Difference of two runs by part. Rows add up: parts with small differences share one row."""
     whole = sum(change.first.values()), sum(change.second.values())
     order = in_order(change)
     most = max(abs(_difference(change, part)) for part in order)
     if not round(most):
         return Words(f"{heading} is {time(whole[0])} in both runs, part by part.")
     kept = [part for part in order if abs(_difference(change, part)) > _LEAST * most]
-    if len(kept) == len(order) - 1:  # a single other part has a name
+    if len(kept) == len(order) - 1:  # a single remaining part keeps its own row
         kept = order
     labels = [part.label for part in kept]
     sides = [[times.get(part, 0.0) for part in kept] for times in (change.first, change.second)]
@@ -156,7 +156,7 @@ def _signed(ps: float) -> str:
 
 
 def reason_document(found: Why, flow: int | None, trials: Sequence[Raised] | None = None) -> dict[str, Any]:
-    """Plain data, for --json. Times are picoseconds."""
+    """The comparison as plain data, for --json. Times are in picoseconds, except `mean_s` and `time_s`."""
     first, second = found.first.result, found.second.result
     answer: dict[str, Any] = {
         "scenario": first.provenance["scenario"],

@@ -1,4 +1,4 @@
-"""Search for a load, a number of flows or a size that parts two equal schemes, in 18 runs at most."""
+"""Search for a load, number of flows or flow size at which two equal schemes differ, in at most 18 runs."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -11,33 +11,34 @@ from shortflow.runs import Run
 from shortflow.scenario import Setting
 
 FACTORS = (2, 8, 32)
-"""Factors by which a setting is raised, one after the other, until the schemes part."""
+"""Factors for a raised setting. They are tried in order until the schemes differ."""
 MOST_LOAD = 0.95
-"""Highest load that is tried."""
+"""Highest load that is tried, unless the scenario has a higher one."""
 AXES = {
     "load": (".load", ".rate_per_s"),
     "flows at once": (".flows",),
     "sizes": (".sizes.value", ".sizes.min", ".sizes.max", ".sizes.mean"),
 }
-"""Keys of traffic that are raised together, by what they are."""
+"""Endings of traffic keys that are raised together, by the name of their axis."""
 
 
 class Raised(NamedTuple):
-    """Two runs with raised settings."""
+    """A pair of runs with raised settings."""
 
     axis: str
     settings: Mapping[str, str]
     parts: bool | None
-    """True if the schemes differ, False if they are equal; None if the settings were refused."""
+    """True if the schemes differ, False if they are equal, None if the settings were refused."""
     refused: str = ""
 
 
 def searched(
     scenario_settings: list[Setting], planned: Callable[[Mapping[str, str]], list[Run]], progress: Progress | None
 ) -> Iterator[Raised]:
-    """Raises each of load, flows at once and sizes until two schemes part, or a raised setting is refused.
+    """Raises load, flows at once and sizes in turn.
 
-    `planned` gives the runs of both schemes with some settings. Each axis has three pairs of runs at most.
+    Each axis ends when the schemes differ, a raised setting is refused, or the setting cannot be raised further: after
+    at most three pairs of runs. `planned` returns the runs of both schemes with the given settings.
     """
     for axis, endings in AXES.items():
         last: dict[str, str] = {}
@@ -57,9 +58,9 @@ def searched(
 
 
 def _raised(settings: list[Setting], endings: tuple[str, ...], factor: int) -> dict[str, str]:
-    """Settings of traffic with these endings times a factor; a parameter that a setting follows is set in its place.
+    """Settings of traffic with these endings, times a factor. Empty if no setting can be raised.
 
-    Empty if none of them can be raised.
+    If a setting follows a parameter of the scenario, the parameter is set instead.
     """
     found = {}
     for each in settings:

@@ -8,18 +8,22 @@ from shortflow.quantities import counted, scale_for
 from shortflow.report.blocks import Block, Column, Section, Words
 
 PS = 1e12
-"""Picoseconds of a second."""
+"""Picoseconds per second."""
 _LEAST_US = 100_000
-"""Picoseconds from which a time is in microseconds, or a longer unit."""
+"""Shortest time in picoseconds that is shown in microseconds or a longer unit. Shorter times are in nanoseconds."""
 _ROWS = 24
-"""Most rows of a time-line in a terminal."""
+"""Maximum number of rows of a time-line in a terminal."""
 _LEAST = 0.0005
-"""Least share of a row."""
+"""Smallest share of a completion time that has a row."""
 _AT_PORT = ("serialisation", "queueing", "small queue", "pause")
+"""Causes for which a packet stays in a port or on its link."""
 
 
 def time(ps: float) -> str:
-    """A time with four digits. A mean is rounded to picoseconds, so that a remainder of its sum is 0."""
+    """A time with four digits and a unit.
+
+    The time is first rounded to picoseconds, so a remainder from floating-point sums is 0.
+    """
     ps = round(ps)
     if 0 < abs(ps) < _LEAST_US:
         return f"{ps / 1000:.4g} ns"
@@ -28,12 +32,12 @@ def time(ps: float) -> str:
 
 
 def share(ps: float, whole: float) -> str:
-    """A part of a time in percent."""
+    """Share of a part in the whole time, in percent. Empty if the whole is 0."""
     return f"{round(100 * ps / whole, 1) + 0.0:.1f} %" if whole else ""
 
 
 def account_blocks(found: Accounts, flow: int | None) -> Iterator[Block]:
-    """The account of a flow, its time-line and the flows in front, then the shares of each class."""
+    """The account of a flow with its time-line and the flows in front, then the shares of each class."""
     of = found.result.provenance
     yield Words(f"{of['title']}\n{of['scenario']}, {of['scheme']}, seed {of['seed']}")
     if flow is not None:
@@ -84,7 +88,7 @@ def _account(account: Mapping[TimePart, int]) -> Section:
 
 
 def stays(steps: Sequence[Step]) -> list[list[Step]]:
-    """Steps in order, joined as long as the packets stay at one port, or are on its link."""
+    """Steps grouped by stay: consecutive steps of one round in one port or on its link."""
     found: list[list[Step]] = []
     for step in steps:
         last = found[-1][-1] if found else None
@@ -98,7 +102,7 @@ def stays(steps: Sequence[Step]) -> list[list[Step]]:
 
 
 def front(steps: Sequence[Step]) -> list[InFront]:
-    """Packets in front during these steps, by flow, the longest first."""
+    """Packets in front during these steps, summed by flow, the longest time first."""
     found: dict[tuple[int | None, int], tuple[int, int]] = {}
     for each in (each for step in steps for each in step.in_front):
         packets, takes = found.get((each.flow, each.connection), (0, 0))
@@ -108,12 +112,15 @@ def front(steps: Sequence[Step]) -> list[InFront]:
 
 
 def flow_name(each: InFront, unnamed: str) -> str:
-    """A flow in front, by its row, or by its connection if it has no account: an `unnamed` one."""
+    """Name of a flow in front: its row, or its connection if the flow has no account.
+
+    `unnamed` is the kind of such flows.
+    """
     return f"flow {each.flow}" if each.flow is not None else f"{unnamed} of connection {each.connection}"
 
 
 def _unnamed(found: Accounts) -> str:
-    """Flows without an account: those that never end, and those that start in the drain."""
+    """Kind of the flows without an account: flows without a size, or flows that start in the drain."""
     is_endless = found.result.flows["size_bytes"].null_count() > 0
     in_drain = found.result.meta["counters"]["drain_flows"] > 0
     return "endless or later flow" if is_endless and in_drain else "endless flow" if is_endless else "later flow"
@@ -174,7 +181,7 @@ def _unfinished(shares: Shares) -> str:
 
 
 def slowest_name(shares: Shares) -> str:
-    """The slowest flows of a class: one in a hundred, or the one."""
+    """Name of a class's slowest flows: one flow, or 1 % of the flows."""
     return "slowest flow" if shares.slowest_flows == 1 else "slowest 1 %"
 
 
@@ -200,7 +207,7 @@ def _shares(shares: Shares) -> Section:
 
 
 def account_document(found: Accounts, flow: int | None) -> dict[str, Any]:
-    """Plain data, for --json. Times are picoseconds."""
+    """The accounts as plain data, for --json. Times are in picoseconds."""
     of = found.result.provenance
     answer: dict[str, Any] = {
         "scenario": of["scenario"],

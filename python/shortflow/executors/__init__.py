@@ -1,7 +1,7 @@
 """Executors do runs: in threads and processes of this machine, or on the workers of a Dask cluster.
 
-An `Executor` takes runs, whose results depend on scenario, settings, scheme and seed alone. It yields each result as
-soon as known, in no particular order.
+An `Executor` takes runs. The result of a run depends only on its scenario, settings, scheme and seed. The executor
+yields each result when its run ends, so the order of results is arbitrary.
 
 >>> from shortflow.runs import Plan
 >>> plan = Plan(sf.load("incast"), ["dctcp"], {"servers": "10"})

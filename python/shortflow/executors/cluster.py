@@ -1,4 +1,4 @@
-"""Executor for a Dask cluster with a scheduler address, on one machine or many."""
+"""Executor for a Dask cluster, which may span several machines."""
 
 import contextlib
 import gc
@@ -19,28 +19,32 @@ from shortflow.runs import Run
 
 Client = Any
 Future = Any
-"""Types of `distributed`; Dask is optional and untyped."""
+"""Types of `distributed`. Dask is an optional package without type hints."""
 
 _PATIENCE_S = 10
-"""Seconds for the scheduler to answer and to have a worker."""
+"""Seconds to wait for an answer of the scheduler, and then for its first worker."""
 _AHEAD = 2
-"""Runs submitted per thread of the cluster, so that no thread idles."""
+"""Number of runs submitted per thread of the cluster. More than one, so that no thread waits for its next run."""
 
 
 class Dask(Pool):
-    """Workers of a Dask scheduler. They need the same build of Shortflow as this process.
+    """Workers of a Dask scheduler. The workers need the same build of Shortflow as this process.
 
-    A run that loses its worker is done by another. A Python law must be in a file with the same path on all workers;
-    other files named in a scenario are sent along.
+    If a run's worker is lost, another worker does the run. A Python law must be in a file with the same path on all
+    workers. Other files that a scenario names are sent to the workers.
     """
 
     def __init__(self, address: str) -> None:
-        """`address` is the scheduler's, such as `tcp://10.0.0.1:8786`. Does not connect yet."""
+        """Stores the scheduler's address, such as `tcp://10.0.0.1:8786`, without connecting."""
         self.address = address
 
     @contextlib.contextmanager
     def session(self, *, tables: bool) -> Iterator[Session]:
-        """Connects. Raises `MissingRequirement` if something is missing or differs."""
+        """Connects to the scheduler.
+
+        Raises `MissingRequirement` if Dask, the scheduler or a worker is missing, or if a worker has other code. Raises
+        `ConfigError` for an invalid address.
+        """
         client = _connected(self.address)
         try:
             _check_workers(client, self.address)
@@ -54,7 +58,7 @@ class _Cluster(Session):
         self._client, self._address, self._tables = client, address, tables
         self._jobs: set[Future] = set()
         self._files: dict[tuple[tuple[str, str, str], ...], Future] = {}
-        self._name = f"shortflow-{uuid.uuid4().hex}"  # so that what is cancelled here is nobody else's
+        self._name = f"shortflow-{uuid.uuid4().hex}"  # a unique name, so that `stop` cancels no run of another client
         self._threads, self._counted_at = 0, float("-inf")
 
     @property
@@ -82,14 +86,14 @@ class _Cluster(Session):
         return Result.failed(run, answer) if isinstance(answer, Exception) else adopted(run, answer)
 
     def stop(self) -> bool:
-        """Cancels the runs. Runs already started on workers continue there unobserved."""
+        """Cancels the runs. A run that a worker has started continues there, and its result is lost."""
         with contextlib.suppress(MissingRequirement), self._connection():
             self._client.cancel(list(self._jobs), force=True)
         return True
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[None]:
-        """Raises the error with the remedy if the scheduler is gone."""
+        """Raises a `MissingRequirement` with the remedy if the scheduler is gone."""
         gone = f"--dask {self._address}: the scheduler is gone; the same command resumes with another one"
         if self._client.status != "running":
             raise MissingRequirement(gone)
@@ -99,7 +103,10 @@ class _Cluster(Session):
             raise MissingRequirement(gone) from error
 
     def _shared(self, run: Run) -> Future:
-        """The files of a run's scenario, sent to a worker once, and again if lost."""
+        """Files of a run's scenario.
+
+        Each set of files is sent to the cluster once, and sent again if the cluster loses it.
+        """
         hashes, paths = run.scenario.files(), paths_of(run.scenario)
         named = tuple((key, hashes[key], path.suffix) for key, path in paths.items())
         if named and named not in self._files:
@@ -110,7 +117,7 @@ class _Cluster(Session):
 
 
 def _perform(task: Parcel, files: Files | None) -> Result | Exception:
-    """Does a task on a worker. Returns errors as data that needs no code of this process to be read."""
+    """Does a task on a worker. Returns errors as data that any process can read."""
     try:
         return perform(task, Control(), files)
     except OtherCode as error:
@@ -127,9 +134,9 @@ def _connected(address: str) -> Client:
         raise MissingRequirement("--dask needs Dask: pip install 'shortflow[dask]'") from None
     for name in [*logging.root.manager.loggerDict]:
         if name.partition(".")[0] == distributed.__name__:
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # it is said here what went wrong, and in one line
-    gc.collect()  # closes clients that never connected; amid the start of another they would block it by their lock
-    try:  # first without a client: one that cannot connect outlives its error
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # the errors below say in one line what went wrong
+    gc.collect()  # closes clients that never connected; during the start of another client, their lock would block it
+    try:  # probe the address first, because a client that cannot connect outlives its error
         place = distributed.comm.get_address_host_port(distributed.comm.normalize_address(address))
         socket.create_connection(place, _PATIENCE_S).close()
         return distributed.Client(address, timeout=_PATIENCE_S, set_as_default=False)
@@ -140,7 +147,7 @@ def _connected(address: str) -> Client:
 
 
 def _check_workers(client: Client, address: str) -> None:
-    """Refuses workers with other code. Later workers are checked with their first task."""
+    """Refuses workers with other code. A worker that joins later is checked by its first task."""
     try:
         client.wait_for_workers(1, timeout=_PATIENCE_S)
     except TimeoutError:

@@ -1,4 +1,4 @@
-"""Interface of executors, and the loop they share."""
+"""Interface of executors, and the loop that executors with several runs at a time share."""
 
 import abc
 import contextlib
@@ -18,19 +18,19 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 class SignalsHeld:
-    """Holds SIGINT and SIGTERM back until the first is let through; no longer afterwards.
+    """Holds SIGINT and SIGTERM back until `let_through` finds one. Later signals are not held.
 
     A handler may raise anywhere, even while the main thread holds a lock that `concurrent.futures` shares with its
     workers. The lock would never be released, and the workers would wait forever.
     """
 
     def __init__(self) -> None:
-        """Holds nothing before the `with`."""
+        """Holds no signal until `__enter__`."""
         self._handlers: dict[int, Handler] = {}
         self._came: dict[int, FrameType | None] = {}
 
     def __enter__(self) -> Self:
-        """Holds signals that have Python handlers; none outside the main thread."""
+        """Holds signals that have Python handlers. Outside the main thread, holds none."""
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 handler = signal.getsignal(number)
@@ -40,16 +40,16 @@ class SignalsHeld:
         return self
 
     def let_through(self) -> None:
-        """Ends holding if a signal arrived."""
+        """If a signal came, restores the handlers and delivers the signal."""
         if self._came:
             self._release()
 
     def __exit__(self, *_: object) -> None:
-        """Ends holding, if still active."""
+        """Restores the handlers, if still held, and delivers held signals."""
         self._release()
 
     def _release(self) -> None:
-        """Restores all handlers, then delivers held signals: SIGTERM before the weaker SIGINT."""
+        """Restores all handlers, then delivers held signals: first SIGTERM, which ends the process, then SIGINT."""
         handlers, self._handlers = self._handlers, {}
         for number, handler in handlers.items():
             signal.signal(number, handler)
@@ -60,34 +60,34 @@ class SignalsHeld:
 _POLL_S = 0.1
 
 Outcomes = Generator[tuple[Run, Result], None, None]
-"""Runs, each with its result as soon as it is done."""
+"""Pairs of run and result, in the order in which runs end."""
 Watch = Callable[[Sequence[Control]], object]
-"""Called every 0.1 s and after each run with the controls of the runs simulated by this process."""
+"""Function that gets the controls of the runs in this process, every 0.1 s and after each run."""
 
 
 class Job(Protocol):
-    """A submitted run, like a `concurrent.futures.Future`."""
+    """A submitted run, in the form of a `concurrent.futures.Future`."""
 
     def add_done_callback(self, callback: Callable[[Any], object], /) -> object:
-        """Calls `callback` with the job when it is done."""
+        """Calls `callback` with this job when the job is done."""
 
 
 class Session(abc.ABC):
-    """A running executor."""
+    """A started executor, which takes runs."""
 
     @property
     @abc.abstractmethod
     def room(self) -> int:
-        """Number of runs to submit at a time, waiting ones included; may change."""
+        """Maximum number of submitted runs, including waiting ones. The number may change."""
 
     @property
     def controls(self) -> Sequence[Control]:
-        """Controls of the runs simulated by this process."""
+        """Controls of the runs in this process."""
         return ()
 
     @abc.abstractmethod
     def submit(self, run: Run) -> Job:
-        """Submits a run."""
+        """Submits a run, and returns its job."""
 
     @abc.abstractmethod
     def outcome(self, run: Run, job: Any) -> Result:
@@ -95,31 +95,33 @@ class Session(abc.ABC):
 
     @abc.abstractmethod
     def stop(self) -> bool:
-        """Stops everything without waiting. Called again until it returns True: nothing is left."""
+        """Asks all runs to stop. Returns True when none is left; until then, the caller repeats the call."""
 
 
 class Executor(abc.ABC):
-    """Does runs."""
+    """Interface of a place that does runs."""
 
     @abc.abstractmethod
     def outcomes(self, runs: Iterable[Run], *, tables: bool = False, watch: Watch | None = None) -> Outcomes:
-        """Do all runs, and yield each with what became of it as soon as that is known.
+        """Does all runs, and yields each run with its result when it ends.
 
-        Runs are taken from the iterable when there is room for them, in its order. A run that fails does not stop the
-        others. Ctrl-C is raised here, as is whatever makes the executor itself unusable; then, and when the iterator
-        is closed, runs that are at work are stopped. The `tables` of results are encoded if asked.
+        Runs are taken from the iterable in order, when there is room for them. A run that fails does not stop the other
+        runs; its result has the error. `tables` encodes the tables of results.
+
+        Raises `KeyboardInterrupt` for Ctrl-C, and an error if the executor itself cannot work. In both cases, and when
+        the iterator is closed, active runs are stopped.
         """
 
 
 class Pool(Executor):
-    """An executor that does several runs at a time."""
+    """An executor that does several runs at the same time."""
 
     @abc.abstractmethod
     def session(self, *, tables: bool) -> AbstractContextManager[Session]:
-        """Prepares to take runs, and to encode their `tables` if asked."""
+        """Starts the executor. `tables` encodes the tables of results."""
 
     def outcomes(self, runs: Iterable[Run], *, tables: bool = False, watch: Watch | None = None) -> Outcomes:
-        """Do all runs in a session, as many at a time as it has room for."""
+        """Does all runs in a session, as many at a time as the session has room for."""
         waiting = iter(runs)
         done: queue.SimpleQueue[Job] = queue.SimpleQueue()
         active: dict[Job, Run] = {}
@@ -136,6 +138,7 @@ class Pool(Executor):
                         job = done.get(timeout=_POLL_S)
                         yield active[job], session.outcome(active[job], job)
                         del active[job]
+                    # No lock is held here, so a held signal may raise.
                     held.let_through()
                     if watch:
                         watch(session.controls)

@@ -1,6 +1,6 @@
 """Executor for this machine: one thread per run, because the core releases the GIL during simulation.
 
-A Python law holds the GIL. With several jobs such runs use processes, and each thread waits for one.
+A Python law holds the GIL. With several jobs, runs of Python laws use processes, and a thread waits for each process.
 """
 
 import contextlib
@@ -19,16 +19,19 @@ from shortflow.simulate import available_cores, simulate_run
 
 
 class Local(Pool):
-    """Threads of this process, and processes for Python laws."""
+    """Does runs in threads of this process, and runs of Python laws in other processes."""
 
     def __init__(self, jobs: int | None = None, captures: Mapping[str, Capture] | None = None) -> None:
-        """`jobs` runs at a time (default: one per available core). `captures` receive packets' events, by run key."""
+        """Does `jobs` runs at a time (default: one per available core).
+
+        `captures` receive the packet events of runs, by run key.
+        """
         self.jobs = jobs or available_cores()
         self._captures = captures or {}
 
     @contextlib.contextmanager
     def session(self, *, tables: bool) -> Iterator[Session]:
-        """Starts threads, which last until all runs are done."""
+        """Starts the threads, which end when all runs are done."""
         with contextlib.closing(Processes()) as processes, ThreadPoolExecutor(self.jobs) as pool:
             yield _Threads(pool, self.jobs, processes, tables, self._captures)
 
@@ -44,7 +47,7 @@ class _Threads(Session):
 
     @property
     def room(self) -> int:
-        """One waiting run per thread, so that no thread idles."""
+        """Two runs per thread. The second waits, so that the thread has work when the first ends."""
         return 2 * self._jobs
 
     @property
@@ -63,7 +66,7 @@ class _Threads(Session):
         return Result.failed(run, error) if error else job.result()
 
     def stop(self) -> bool:
-        """Stops the runs. The pool's own wait ignores signals, so no run may be left by then."""
+        """Cancels the runs. Waits 0.1 s at a time, because the pool's own wait at the end ignores signals."""
         self._stopping.set()
         self._processes.stop()
         for job, control in self._at_work.items():
@@ -75,6 +78,7 @@ class _Threads(Session):
         if self._stopping.is_set():
             raise Cancelled("the run was cancelled")
         capture = self._captures.get(run.key)
+        # A capture cannot take events from another process, so its run stays in this one.
         if self._jobs > 1 and run.scheme_source and run.scheme_source.in_python and not capture:
             return self._processes.work(run, tables=self._tables)
         result = simulate_run(run, control, capture)

@@ -1,4 +1,4 @@
-"""Processes of this machine for Python laws: each does one run at a time, received over a pipe.
+"""Processes of this machine for Python laws. Each process does one run at a time, which it receives over a pipe.
 
 `multiprocessing` is not used, because it would rerun the user's script.
 """
@@ -19,21 +19,25 @@ from shortflow.result import Result
 from shortflow.runs import Run
 
 _ATTEMPTS = 3
-"""Most attempts of a run whose process dies."""
+"""Maximum number of attempts at a run whose process dies."""
 
 
 class Processes:
     """Worker processes, started on demand."""
 
     def __init__(self) -> None:
-        """Starts no process yet."""
+        """Starts no process."""
         self._idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
         self._all: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
         self._stopped = False
 
     def work(self, run: Run, *, tables: bool) -> Result:
-        """Does a run in an idle process. Thread-safe."""
+        """Does a run in an idle process, or in a new one. Thread-safe.
+
+        Raises `LostRun` if the process dies repeatedly or has other code, `ConfigError` if the law ends the process,
+        and the error of the run.
+        """
         task = Parcel.of(run, tables=tables)
         for _ in range(_ATTEMPTS):
             process, begun = self._process(), False
@@ -69,7 +73,7 @@ class Processes:
                 process.kill()
 
     def close(self) -> None:
-        """Ends all idle processes, and waits for them."""
+        """Kills all processes, and waits for their ends."""
         self.stop()
         for process in [*self._all]:
             self._end(process)
@@ -84,7 +88,7 @@ class Processes:
                 raise Cancelled("the run was cancelled")
             command = [sys.executable, "-P", "-m", "shortflow.executors.worker"]
             paths = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-            # Own session: Ctrl-C reaches only this process, which then ends the other.
+            # A session of its own, so that Ctrl-C reaches only this process, which then ends the worker.
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=paths, start_new_session=True
             )
@@ -92,19 +96,19 @@ class Processes:
             return process
 
     def _end(self, process: "subprocess.Popen[bytes]") -> int:
-        """Ends a process and returns its exit code; a negative code is the signal that ended it."""
+        """Kills a process and returns its exit code. A negative code is the signal that ended the process."""
         with self._lock:
             self._all.discard(process)
         process.kill()
         for pipe in (process.stdin, process.stdout):
             if pipe:
-                with suppress(OSError):  # data for a dead process is lost
+                with suppress(OSError):  # a dead process does not read the rest
                     pipe.close()
         return process.wait()
 
 
 def _told(process: "subprocess.Popen[bytes]", task: Parcel) -> bool:
-    """Sends a task to a process; True once it has begun."""
+    """Sends a task to a process. Returns True when the process has begun the task."""
     assert process.stdin is not None
     assert process.stdout is not None
     send(process.stdin, task)

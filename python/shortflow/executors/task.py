@@ -15,20 +15,20 @@ from shortflow.scheme import SchemeSource
 from shortflow.simulate import simulate_run
 
 Files = Mapping[str, tuple[str, bytes]]
-"""Suffix and contents of the files named in a scenario, by key."""
+"""Suffix and contents of each file that a scenario names, by key."""
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """A run as plain data."""
+    """A run as plain data, for another process."""
 
     key: str
     scenario: Source
     directory: str
-    """Directory of the scenario's relative file names, unless files are sent along."""
+    """Directory to which relative file names of the scenario refer, unless the files are sent along."""
     scheme: SchemeSource
     parameters: tuple[tuple[str, str, str], ...]
-    """Parameters of the scheme, with the hash of a Python law."""
+    """Key, value and origin of the scheme's parameters, with the hash of a Python law."""
     seed: int
     code: str
     tables: bool
@@ -48,18 +48,21 @@ class OtherCode(Exception):
 
 
 def code_id() -> str:
-    """Identity of the code that decides results: the core and the measuring code."""
+    """Identity of the code that determines results: the core, and the code of metrics."""
     return f"{build_id()}, metrics {measuring_id()}"
 
 
 def paths_of(scenario: Scenario) -> dict[str, Path]:
-    """Paths of the files named in a scenario, by key."""
+    """Paths of the files that a scenario names, by key."""
     stated = {each["key"]: each["value"] for each in scenario.resolved() if not is_default(each)}
     return {key: scenario.directory / stated[key] for key in scenario.files() if key in stated}
 
 
 def perform(task: Parcel, control: Control, files: Files | None = None) -> Result:
-    """Does a task. With `files`, no file of this machine is read for the scenario."""
+    """Does a task. With `files`, the scenario's files are taken from there, not from this machine.
+
+    Raises `OtherCode` if this process has other code than the sender.
+    """
     if task.code != code_id():
         raise OtherCode(f"has Shortflow {code_id()}, and not {task.code}")
     scheme = task.scheme.build()
@@ -77,7 +80,7 @@ def perform(task: Parcel, control: Control, files: Files | None = None) -> Resul
 
 
 def adopted(run: Run, done: Result) -> Result:
-    """A task's result for this process's run, with its own file names."""
+    """The result of a task as the result of `run`, with the file names of this process."""
     theirs = done.provenance
     ours = run.provenance(theirs["digest"], theirs["wall_s"])
     ours |= {"platform": theirs["platform"], "finished_at": theirs["finished_at"]}
@@ -93,7 +96,7 @@ def portable(error: Exception) -> Exception:
 
 
 def _placed(files: Files, folder: Path) -> list[tuple[str, str]]:
-    """Writes files into a folder, and returns the settings with their new names."""
+    """Writes files into a folder. Returns settings that name the new files."""
     placed = [(key, f"{number}{suffix}") for number, (key, (suffix, _)) in enumerate(files.items())]
     for key, name in placed:
         (folder / name).write_bytes(files[key][1])

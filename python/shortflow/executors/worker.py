@@ -1,4 +1,7 @@
-"""Main loop of a process of `executors.processes`: reads a task, sends None at its start, then the answer."""
+"""Main loop of a worker process of `executors.processes`.
+
+The loop reads a task, sends None when the task begins, and then sends the answer.
+"""
 
 import os
 import pickle
@@ -12,7 +15,7 @@ from shortflow.executors.task import perform, portable
 
 
 def serve() -> None:
-    """Answers tasks from stdin on stdout. Output of a law goes to stderr."""
+    """Reads tasks from stdin and writes answers to stdout. Output of a law goes to stderr instead."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
@@ -29,7 +32,7 @@ def serve() -> None:
 
 
 def _end_with(parent: int) -> None:
-    """Exits when the parent process is gone, even during a law's code."""
+    """Exits within a second after the parent process is gone, even while a law's code runs."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
