@@ -1,4 +1,4 @@
-"""Traffic as arithmetic sees it: flows by pair of hosts, their sizes, and how many start together."""
+"""Traffic in a form for arithmetic: flows by pair of hosts, flow sizes, and numbers of flows that start together."""
 
 import csv
 from collections import defaultdict
@@ -12,10 +12,10 @@ from shortflow.quantities import parse
 from shortflow.scenario import ExpectedFlows, Scenario, load_scenario
 
 _SAMPLES = 5000
-"""Flows from which the distribution of sizes is taken."""
+"""Number of simulated flows that give the distribution of sizes."""
 _RACK_PATTERNS = ("intra-rack", "inter-rack", "rack-locality")
 CLOSED = ("queries", "aggregation", "mapreduce", "web", "ring")
-"""Kinds whose flows wait for others, so that their rate depends on the network."""
+"""Kinds of traffic whose flows wait for other flows, so that their rate depends on the network."""
 
 
 @dataclass(frozen=True)
@@ -25,24 +25,24 @@ class Demand:
     kind: str
     flow_class: str
     pairs: Mapping[Pair, float]
-    """Share of the flows by source and destination."""
+    """Share of the flows, by source and destination."""
     sizes: Sequence[float] = ()
-    """Sizes in bytes, drawn by the simulator and sorted; empty for backlogged flows."""
+    """Sizes in bytes, drawn by the simulator and sorted. Empty for backlogged flows."""
     mean: float = 0.0
-    """Mean size in bytes, exactly."""
+    """Exact mean size in bytes."""
     per_s: float = 0.0
-    """Flows per measured second; 0 if it depends on the network."""
+    """Flows per second of measured time. 0 if the rate depends on the network."""
     backlogged: int = 0
     together: int = 1
-    """Flows to one host that start at one time."""
+    """Number of flows to one host that start at the same time."""
     steps: int = 1
-    """Bursts of a task that follow each other."""
+    """Number of consecutive bursts in a task."""
     task: str = ""
     """Kind of the task that ends with the burst."""
     compute_s: float = 0.0
-    """Time of a task in which no packet is sent."""
+    """Seconds of a task in which no packet is sent."""
     bytes_by_pair: Mapping[Pair, float] | None = None
-    """Share of the bytes by source and destination, if not that of the flows."""
+    """Share of the bytes, by source and destination, if it differs from the share of the flows."""
 
     @property
     def carried(self) -> Mapping[Pair, float]:
@@ -51,7 +51,7 @@ class Demand:
 
     @property
     def is_closed(self) -> bool:
-        """True if flows wait for others."""
+        """True if flows wait for other flows."""
         return self.kind in CLOSED
 
 
@@ -100,7 +100,7 @@ class _Entry:
         return special.get(kind, self._open)()
 
     def _open(self) -> Iterator[Demand]:
-        """Flows that wait for nothing: at random times, at fixed intervals, or in bursts."""
+        """Flows that wait for no other flow. They start at random times, at fixed intervals, or in bursts."""
         kind = self.text("kind")
         pairs = self._pattern() if kind in ("poisson", "arrivals") else even(self.hosts("from"), self._receivers())
         together = {"incast": self.number("flows", 1), "arrivals": self.number("interarrival.flows", 1)}.get(kind, 1)
@@ -129,7 +129,7 @@ class _Entry:
         yield Demand("long-lived", self.text("class"), pairs, backlogged=count)
 
     def _pattern(self) -> dict[Pair, float]:
-        """Share of flows by pair, as the pattern draws them."""
+        """Share of the flows by pair, as the pattern draws pairs."""
         pattern, sources = self.text("pattern"), self.hosts("from")
         if pattern == "many-to-one":
             return even(sources, self._receivers())
@@ -149,7 +149,11 @@ class _Entry:
         return even(sources, receivers)
 
     def _trace(self) -> Iterator[Demand]:
-        """Rows that start in the measured time, if those that they wait for take as long as alone in the network."""
+        """Rows that start in the measured time.
+
+        A row with `after` starts when its predecessors finish. Each predecessor is assumed to take its completion time
+        in an empty network.
+        """
         text = _core.read_file(str(self.scenario.directory / self.text("file"))).decode()
         rows = list(csv.DictReader(line for line in text.splitlines() if line and not line.startswith("#")))
         by_class: dict[str, list[tuple[Pair, float]]] = defaultdict(list)
@@ -212,7 +216,7 @@ class _Entry:
 
 
 def even(sources: Sequence[str], receivers: Sequence[str]) -> dict[Pair, float]:
-    """Every sender as likely as any other, and then every receiver but itself."""
+    """Share of each pair, if all sources are equally likely, and all receivers of a source except the source itself."""
     found: dict[Pair, float] = defaultdict(float)
     for source in sources:
         others = [each for each in receivers if each != source]
@@ -223,7 +227,7 @@ def even(sources: Sequence[str], receivers: Sequence[str]) -> dict[Pair, float]:
 
 
 def mixed(parts: Sequence[tuple[float, Mapping[Pair, float]]]) -> dict[Pair, float]:
-    """A mixture of distributions with weights."""
+    """Mixture of distributions with the given weights."""
     found: dict[Pair, float] = defaultdict(float)
     for weight, pairs in parts:
         for pair, share in pairs.items():
@@ -233,9 +237,10 @@ def mixed(parts: Sequence[tuple[float, Mapping[Pair, float]]]) -> dict[Pair, flo
 
 
 def sampled_sizes(values: Mapping[str, str], prefix: str, scenario: Scenario) -> tuple[list[float], float]:
-    """Sizes that the simulator draws, sorted, and their exact mean in bytes.
+    """Sizes in bytes that the simulator draws, sorted, and their exact mean.
 
-    The draws are those of a small network with the same `sizes`. Its load of 1/2 and its number of flows give the mean.
+    The sizes come from a run of a small network with the same `sizes`. At a load of 1/2, the expected number of flows
+    gives the mean.
     """
     sizes: dict[str, Any] = {}
     for key, value in values.items():
@@ -269,6 +274,6 @@ def _set(tables: dict[str, Any], path: Sequence[str], value: str) -> None:
 
 
 def _base(text: str) -> float:
-    """Bytes or seconds of a row, with or without a unit."""
+    """Bytes or seconds in a row of a trace, with or without a unit."""
     found = parse(text)
     return found.number * found.factor if found else 0.0

@@ -1,4 +1,4 @@
-"""Expected numbers, and the formula and source of each."""
+"""Expected numbers, with the formula and source of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 ITSELF, IDEAL_PS, IDEAL_SRPT = "", "ideal-ps", "ideal-srpt"
 UTILISATION, ALONE = "utilisation", "ideal"
-"""Readings beside metrics: the mean use of ports, and the mean completion time alone of a class."""
+"""Readings that are not metrics: mean utilisation of ports, and mean completion time of a class in an empty network."""
 
 
 class Formula(NamedTuple):
-    """How a number follows from the scenario."""
+    """Formula and source of an expected number."""
 
     topic: str
     unit: str
@@ -71,12 +71,12 @@ FORMULAS: Mapping[str, Formula] = {
 
 
 class Reading(NamedTuple):
-    """The number of a run to compare with."""
+    """The simulated number to compare with an expected number."""
 
     metric: str
-    """A metric, `UTILISATION`, or `ALONE`."""
+    """A metric, `UTILISATION` or `ALONE`."""
     scheme: str = ITSELF
-    """An ideal scheduler; empty for the scheme itself."""
+    """Name of an ideal scheduler. Empty for the scheme itself."""
     flow_class: str = ""
     ports: frozenset[str] = frozenset()
 
@@ -90,10 +90,10 @@ class Expected:
     value: float
     reading: Reading | None = None
     scatter: float = 0.0
-    """Relative standard deviation of one seed from the draws of arrivals and sizes alone."""
+    """Relative standard deviation of the number in one seed, due to random arrivals and sizes only."""
     simulated: float | None = None
     is_least: bool = False
-    """The simulated number is a lower bound: flows or tasks did not finish."""
+    """True if the simulated number is a lower bound, because flows or tasks did not finish."""
 
     @property
     def formula(self) -> Formula:
@@ -102,6 +102,9 @@ class Expected:
 
     @property
     def off(self) -> float | None:
-        """Relative difference of the simulation; None without one, or if that has a lower bound only."""
+        """Relative difference of the simulated number from the expected one.
+
+        None without a simulated number, or if the simulated number is only a lower bound.
+        """
         known = self.simulated is not None and self.value and not self.is_least
         return self.simulated / self.value - 1 if known else None  # type: ignore[operator]

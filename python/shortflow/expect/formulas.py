@@ -1,4 +1,4 @@
-"""Closed forms for flows at one link: shares of long flows, slowdowns of a queue, bursts."""
+"""Closed forms for flows on one link: shares of long flows, slowdowns in a queue, and bursts."""
 
 import bisect
 import itertools
@@ -11,21 +11,21 @@ from shortflow.expect.network import Pair
 
 
 class Group(NamedTuple):
-    """Backlogged flows with equal rights."""
+    """Backlogged flows that get equal rates."""
 
     flow_class: str
     flows: float
     use: Mapping[Pair, float]
-    """Rate on each link while every flow of the group has rate 1."""
+    """Total rate on each link when each flow of the group has rate 1."""
     most_bps: float = math.inf
-    """Most that the window of one flow allows."""
+    """Maximum rate of one flow that its window allows."""
 
 
 def max_min(groups: Sequence[Group], capacity: Mapping[Pair, float]) -> list[tuple[float, Pair | None]]:
-    """Rate of one flow of each group (bit/s on the wire), and the link that limits it; None for the window.
+    """Rate of one flow of each group in bit/s on the wire, with the link that limits the rate, or None for the window.
 
-    Progressive filling: all rates grow alike until a link is full; its flows keep their rate (Bertsekas and Gallager,
-    Data Networks, Sec. 6.5.2).
+    Progressive filling: all rates grow equally until a link is full; flows of this link keep their rate (Bertsekas and
+    Gallager, Data Networks, Sec. 6.5.2).
     """
     found: dict[int, tuple[float, Pair | None]] = {}
     left, level = dict(capacity), 0.0
@@ -51,35 +51,35 @@ def max_min(groups: Sequence[Group], capacity: Mapping[Pair, float]) -> list[tup
 
 
 class Work(NamedTuple):
-    """Flows of one size at a link."""
+    """Flows of one size on a link."""
 
     service_s: float
     latency_s: float
-    """Part of the completion time that no queue lengthens."""
+    """Part of the completion time that queueing does not lengthen."""
     weight: float
 
 
 @dataclass(frozen=True)
 class Server:
-    """A link as a single server with Poisson arrivals of flows, beside endless flows."""
+    """A link as a single server with Poisson arrivals of flows, and with endless flows."""
 
     work: Sequence[Work]
-    """Flows by size, in order of size; the weights sum to 1."""
+    """Flows by size, in increasing order. The weights sum to 1."""
     load: float
     endless: int = 0
 
     def ps_mean(self) -> float:
-        """Mean slowdown under processor sharing: (K + 1)/(1 - load) for the time of service, K endless flows.
+        """Mean slowdown under processor sharing. K endless flows lengthen each service time by (K + 1)/(1 - load).
 
-        Kleinrock, Queueing Systems II, Sec. 4.4; with permanent customers van den Berg and Boxma, 1991.
+        Kleinrock, Queueing Systems II, Sec. 4.4; with permanent customers, van den Berg and Boxma, 1991.
         """
         return self._mean((self.endless + 1) / (1 - self.load))
 
     def ps_short(self, share: float) -> float:
-        """Quantile of the slowdown under processor sharing of flows that finish before the others change.
+        """Quantile of the slowdown under processor sharing, for flows too short to see the number of flows change.
 
-        The number of other finite flows is negative binomial with K + 1 (geometric without endless flows). Flows that
-        last longer see it change, and their slowdown comes closer to the mean.
+        The number of other finite flows is negative binomial with parameter K + 1 (geometric without endless flows). A
+        longer flow sees this number change, so its slowdown is closer to the mean.
         """
         states = list(self._states())
         slowdowns = sorted(
@@ -90,7 +90,7 @@ class Server:
         return _quantile(slowdowns, share)
 
     def srpt(self) -> list[tuple[float, float]]:
-        """Mean slowdown of each size under SRPT, with its weight (Schrage and Miller, 1966)."""
+        """Mean slowdown of each size under SRPT, with the weight of the size (Schrage and Miller, 1966)."""
         mean_s = sum(work.service_s * work.weight for work in self.work)
         per_s = self.load / mean_s
         found, below, second, weight, residence, last = [], 0.0, 0.0, 0.0, 0.0, 0.0
@@ -124,27 +124,27 @@ class Server:
 
 
 def _quantile(values: Sequence[tuple[float, float]], share: float) -> float:
-    """Quantile of sorted (value, weight) pairs."""
+    """Quantile of (value, weight) pairs, which must be sorted by value."""
     sums = list(itertools.accumulate(weight for _, weight in values))
     return values[min(bisect.bisect_left(sums, share * sums[-1]), len(values) - 1)][0]
 
 
 class Burst(NamedTuple):
-    """Completion times of flows that start together on one link (s)."""
+    """Completion times in seconds of flows that start together on one link."""
 
     shortest_first: float
-    """Mean if the shortest goes first."""
+    """Mean if shorter flows go first."""
     shared: float
-    """Mean under equal shares."""
+    """Mean if all flows share the link equally."""
     last: float
-    """Last byte of all."""
+    """Completion of the last flow."""
 
 
 def burst(services: Sequence[float], latency_s: float, endless: int = 0) -> Burst:
-    """Flows that start together, beside endless flows that take equal shares (pECN, ComSIS 2016, Sec. 3).
+    """Flows that start together and share a link equally with `endless` flows (pECN, ComSIS 2016, Sec. 3).
 
-    In order of size, the i-th of n is done after the sum of the first i under SJF, and under equal shares once every
-    flow has had as much as it.
+    Of n flows in order of size, shortest first completes flow i after the sum of the first i sizes. Under equal shares,
+    flow i completes when every flow has sent as much as flow i.
     """
     ordered, count = sorted(services), len(services)
     done = list(itertools.accumulate(ordered))

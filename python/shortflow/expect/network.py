@@ -1,6 +1,6 @@
-"""The network of a scenario as arithmetic sees it: links, shortest paths, framing, and queues.
+"""The network of a scenario in a form for arithmetic: links, shortest paths, framing and queues.
 
-The simulator names the ports; the keys of `[topology]` give their rates and delays.
+The simulator names the ports. The keys of `[topology]` give rates and delays.
 """
 
 import csv
@@ -19,7 +19,7 @@ Pair = tuple[str, str]
 """Sending and receiving node."""
 
 _ACROSS = {"star": 2, "dumbbell": 3, "parking-lot": 4, "single-rooted-tree": 4, "two-tier-tree": 4, "leaf-spine": 4}
-"""Links of the longest path, which share the round trip equally."""
+"""Number of links on the longest path. The links share the round-trip time equally."""
 _ETHERNET_HEADER, _ETHERNET_SHORTEST, _ETHERNET_GAP = 18, 64, 20
 UNLIMITED = float("inf")
 
@@ -40,22 +40,22 @@ class Framing:
     ethernet: bool
 
     def on_wire(self, payload: float) -> float:
-        """Bytes of one packet on a link, preamble and gap of Ethernet included."""
+        """Bytes of one packet on a link, including preamble and gap of Ethernet."""
         packet = payload + self.header
         return max(packet + _ETHERNET_HEADER, _ETHERNET_SHORTEST) + _ETHERNET_GAP if self.ethernet else packet
 
     @property
     def in_queue(self) -> float:
-        """Bytes of a full packet in a buffer."""
+        """Bytes of a full packet in a queue."""
         return self.on_wire(self.mss) - (_ETHERNET_GAP if self.ethernet else 0)
 
     @property
     def efficiency(self) -> float:
-        """Payload of a full packet over its bytes on the wire: the most of a link that goodput can be."""
+        """Payload of a full packet divided by its bytes on the wire: the largest share of a link's rate for goodput."""
         return self.mss / self.on_wire(self.mss)
 
     def flow_bytes(self, size: float) -> float:
-        """Bytes of a flow on a link, with the header of each segment."""
+        """Bytes of a flow on a link, including the header of each segment."""
         full, last = divmod(size, self.mss)
         return full * self.on_wire(self.mss) + (self.on_wire(last) if last else 0.0)
 
@@ -68,9 +68,9 @@ class Network:
     hosts: Sequence[str]
     framing: Framing
     values: Mapping[str, str]
-    """All values of the scenario by key."""
+    """All values of the scenario, by key."""
     tiers: Mapping[str, str]
-    """Tiers of switches by name, of a file of nodes."""
+    """Tier of each switch, from the file of nodes. Empty without such a file."""
 
     @classmethod
     def of(cls, scenario: Scenario) -> "Network":
@@ -89,7 +89,7 @@ class Network:
 
     @functools.cached_property
     def after(self) -> dict[str, list[str]]:
-        """Neighbours by node."""
+        """Neighbours of each node."""
         found = defaultdict(list)
         for a, b in self.links:
             found[a].append(b)
@@ -100,16 +100,16 @@ class Network:
         return frozenset(self.hosts)
 
     def is_host(self, node: str) -> bool:
-        """True for a host."""
+        """True if the node is a host."""
         return node in self._hosts
 
     def rack(self, host: str) -> str:
-        """The switch of a host."""
+        """The first switch of a host."""
         return self.after[host][0]
 
     @functools.cache  # noqa: B019 (one network a command)
     def distances(self, destination: str) -> dict[str, int]:
-        """Links from each node to a host, over switches."""
+        """Number of links from each node to a host. Paths lead over switches only."""
         found, edge = {destination: 0}, [destination]
         while edge:
             reached = []
@@ -124,12 +124,12 @@ class Network:
         return found
 
     def next_hops(self, node: str, destination: str) -> list[str]:
-        """Neighbours on the shortest paths."""
+        """Neighbours of a node on shortest paths to a host."""
         distances = self.distances(destination)
         return [each for each in self.after[node] if distances.get(each, -1) == distances[node] - 1]
 
     def path(self, source: str, destination: str) -> list[Pair]:
-        """The first of the shortest paths."""
+        """The first of the shortest paths between two hosts."""
         found, node = [], source
         while node != destination:
             following = self.next_hops(node, destination)[0]
@@ -138,7 +138,7 @@ class Network:
         return found
 
     def spread(self, demands: Mapping[Pair, float]) -> dict[Pair, float]:
-        """Sum on each link of demands by (source, destination), with equal shares of equal next hops."""
+        """Total demand on each link, from demands by (source, destination). Equal next hops get equal shares."""
         total: dict[Pair, float] = defaultdict(float)
         towards: dict[str, dict[str, float]] = defaultdict(dict)
         for (source, destination), demand in demands.items():
@@ -157,11 +157,14 @@ class Network:
         return dict(total)
 
     def round_trip_s(self, path: Iterable[Pair]) -> float:
-        """Propagation there and back, one full packet and its ACK (s)."""
+        """Round-trip time in seconds, with transmission of one full packet and its ACK on each link."""
         return self.ideal_s(self.framing.mss, list(path))
 
     def ideal_s(self, size: float, path: Sequence[Pair]) -> float:
-        """Completion time of a flow alone, until its last byte is acknowledged (s); store and forward."""
+        """Completion time of a flow in an empty network, until its last byte is acknowledged, in seconds.
+
+        Switches store and forward.
+        """
         framing, links = self.framing, [self.links[port] for port in path]
         full, last = divmod(size, framing.mss)
         if not last:
@@ -177,11 +180,11 @@ class Network:
         return max(done, arrived) + sum(framing.on_wire(0) * 8 / link.rate_bps + link.delay_s for link in back)
 
     def slowest(self, path: Iterable[Pair]) -> Pair:
-        """The slowest link of a path, the last one among equals."""
+        """The slowest link of a path. Of equally slow links, the last one."""
         return min(reversed(list(path)), key=lambda port: self.links[port].rate_bps)
 
     def queue(self, port: Pair, key: str) -> float:
-        """`buffer` or `mark_above` of a port in bytes; infinite if unlimited."""
+        """`buffer` or `mark_above` of a port in bytes. Infinite if unlimited."""
         if self.is_host(port[0]):
             return self.bytes_of(self.values[f"host.{key}"])
         tier = self.tier(port[0])
@@ -190,22 +193,26 @@ class Network:
         return self.bytes_of(next(self.values[name] for each in tables if (name := f"{each}.{key}") in self.values))
 
     def tier(self, switch: str) -> str:
-        """Tier of a switch, as tables of the scenario name it."""
+        """Tier of a switch, as in the names of the scenario's tables."""
         if switch in self.tiers:
             return self.tiers[switch]
         if self.values["topology.kind"] == "parking-lot":
+            # All switches of a parking lot have the stem `s`, so the stem does not give the tier.
             return {"s0": "first", "s1": "second", "s2": "last"}[switch]
         return switch.rstrip("0123456789")
 
     def bytes_of(self, value: str) -> float:
-        """A size in bytes; packets count as full ones."""
+        """A size in bytes. Packets count as full packets. Infinite for words."""
         found = parse(value)
         if found is None:
             return UNLIMITED
         return found.number * (self.framing.in_queue if found.unit == "pkt" else found.factor)
 
     def uplinks_beyond(self, share: float) -> Iterator[Pair]:
-        """Links of each switch to higher ones, without the first of them up to a share, one at least."""
+        """Uplinks of each switch except the first ones, which are the given share of its uplinks and at least one.
+
+        Switches with one uplink are left out.
+        """
         for switch in self.after:
             above = [each for each in self.after[switch] if self._leads_up((switch, each))]
             if not self.is_host(switch) and len(above) > 1:
@@ -229,13 +236,13 @@ class Network:
 
 
 def base_value(values: Mapping[str, str], key: str, default: float = UNLIMITED) -> float:
-    """A value in base units (s, B, bps); `default` for words and missing keys."""
+    """A value in base units (s, B, bps). `default` for words and missing keys."""
     found = parse(values.get(key, ""))
     return default if found is None else found.number * found.factor
 
 
 def hosts_of(text: str, network: Network) -> list[str]:
-    """Hosts of a key such as `all`, `0-19`, `22` or `[0, 4]`, by number or name."""
+    """Hosts in the value of a key such as `all`, `0-19`, `22` or `[0, 4]`, by number or name."""
     found: list[str] = []
     if text == "all":
         return list(network.hosts)
@@ -256,7 +263,7 @@ def _place_of(name: str) -> tuple[str, int]:
 
 
 def _links(ports: Sequence[Pair], values: Mapping[str, str], scenario: Scenario) -> dict[Pair, Wire]:
-    """Rate and delay of each port: of a file, or by the tiers that a port joins."""
+    """Rate and delay of each port: from the file of links, or from the tiers of its two ends."""
     if values["topology.kind"] == "explicit":
         return _links_of_file(values, scenario)
     kind, rate, rtt = values["topology.kind"], base_value(values, "topology.rate"), base_value(values, "topology.rtt")
@@ -318,7 +325,7 @@ def _place(port: Pair) -> frozenset[str]:
 
 
 def _rest(rtt: float, links: Mapping[str, int], given: Mapping[str, float], across: int) -> float:
-    """Delay of links without their own: an equal share of the round trip that the others leave."""
+    """Delay of links without a delay of their own: an equal share of the rest of the round-trip time."""
     taken = sum(links[key] * delay for key, delay in given.items())
     return (rtt / 2 - taken) / max(across - sum(links[key] for key in given), 1)
 

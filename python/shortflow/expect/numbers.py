@@ -1,4 +1,4 @@
-"""The arithmetic of a scenario: loads, shares of long flows, and the use of links."""
+"""Arithmetic of a scenario: loads, rates of long flows, and utilisation of links."""
 
 import functools
 import math
@@ -12,31 +12,31 @@ from shortflow.expect.network import Network, Pair, base_value
 from shortflow.scenario import Scenario
 
 PAIRS = 200
-"""Pairs of hosts from which round trips are taken."""
+"""Number of host pairs whose paths are taken, roughly: up to twice as many if a class has more."""
 _SIZES = 400
-"""Sizes from which means over a distribution are taken."""
+"""Maximum number of sizes over which means of a distribution are taken."""
 
 
 def name_of(port: Pair) -> str:
-    """A port as the simulator names it."""
+    """Name of a port in the simulator."""
     return f"{port[0]}->{port[1]}"
 
 
 def thinned(sizes: Sequence[float]) -> list[float]:
-    """Evenly chosen of sorted sizes."""
+    """At most `_SIZES` of the sorted sizes, evenly spaced."""
     count = min(_SIZES, len(sizes))
     return [sizes[int((place + 0.5) * len(sizes) / count)] for place in range(count)]
 
 
 @dataclass(frozen=True, eq=False)
 class Arithmetic:
-    """A scenario under a scheme's queue, as arithmetic sees it."""
+    """A scenario with a scheme's kind of queue, and its arithmetic."""
 
     scenario: Scenario
     network: Network
     demands: Sequence[Demand]
     marks: bool
-    """The scheme's switches mark above a threshold."""
+    """True if the scheme's switches mark above a threshold."""
 
     @classmethod
     def of(cls, scenario: Scenario, *, marks: bool) -> "Arithmetic":
@@ -46,7 +46,7 @@ class Arithmetic:
 
     @functools.cached_property
     def seconds(self) -> float:
-        """Measured time."""
+        """Measured time in seconds."""
         return base_value(self.network.values, "duration") - base_value(self.network.values, "warmup", 0.0)
 
     @property
@@ -55,13 +55,13 @@ class Arithmetic:
         return list({demand.flow_class: demand for demand in self.demands}.values())
 
     def paths(self, demand: Demand) -> list[list[Pair]]:
-        """Paths of a class, up to a number of pairs."""
+        """Paths of a class, for a limited number of host pairs."""
         pairs = list(demand.pairs)
         return [self.network.path(*pair) for pair in pairs[:: max(len(pairs) // PAIRS, 1)]]
 
     @functools.cached_property
     def loads(self) -> dict[Pair, float]:
-        """Bits per second of finite flows with known times on each link, headers and ACKs included."""
+        """Load of each link in bit/s by finite flows with known start times, including headers and ACKs."""
         data: dict[Pair, float] = defaultdict(float)
         back: dict[Pair, float] = defaultdict(float)
         framing, every = self.network.framing, base_value(self.network.values, "tcp.ack_every", 1.0)
@@ -81,12 +81,12 @@ class Arithmetic:
         return dict(found)
 
     def load(self, port: Pair) -> float:
-        """Finite flows' share of a link's rate."""
+        """Load of a link by finite flows, as a share of its rate."""
         return self.loads.get(port, 0.0) / self.network.links[port].rate_bps
 
     @functools.cached_property
     def shares(self) -> list[tuple[Group, float, Pair | None]]:
-        """Backlogged flows with their max-min rates and limiting links."""
+        """Groups of backlogged flows with the max-min rate of one flow and the link that limits the rate."""
         groups = []
         window = self.network.bytes_of(self.network.values.get("tcp.receive_window", "unlimited"))
         for demand in self.demands:
@@ -104,7 +104,7 @@ class Arithmetic:
 
     @functools.cached_property
     def limited(self) -> dict[Pair, float]:
-        """Backlogged flows that each link limits."""
+        """Number of backlogged flows that each link limits."""
         found: dict[Pair, float] = defaultdict(float)
         for group, _, limit in self.shares:
             for port in [limit] if limit else []:
@@ -116,7 +116,7 @@ class Arithmetic:
 
     @functools.cached_property
     def use(self) -> dict[Pair, float]:
-        """Expected busy share of each link, ACKs included."""
+        """Expected utilisation of each link, including ACKs."""
         total: dict[Pair, float] = defaultdict(float, self.loads)
         framing, every = self.network.framing, base_value(self.network.values, "tcp.ack_every", 1.0)
         ack = framing.on_wire(0) / framing.on_wire(framing.mss) / every
@@ -125,17 +125,17 @@ class Arithmetic:
                 total[a, b] += share * rate
                 total[b, a] += share * rate * ack
         rates = {port: link.rate_bps for port, link in self.network.links.items()}
-        # On a full link ACKs take their share from the data.
+        # On a full link, ACKs take their share of the rate from data.
         return {
             port: min(load, max(rates[port], self.loads.get(port, 0.0))) / rates[port] for port, load in total.items()
         }
 
     def hottest_of(self, demand: Demand) -> Pair:
-        """The link of a class's paths with the highest load of finite flows."""
+        """The link with the highest load of finite flows on the paths of a class."""
         return max(self.network.spread(demand.pairs), key=self.load)
 
     def works(self, demand: Demand, port: Pair) -> list[Work]:
-        """The sizes of a class at a link."""
+        """Service time and latency of each size of a class on a link."""
         sizes, paths = thinned(demand.sizes), self.paths(demand)
         through = next((path for path in paths if port in path), paths[0])
         rate, found = self.network.links[port].rate_bps, []
@@ -145,7 +145,7 @@ class Arithmetic:
         return found
 
     def burst_of(self, demand: Demand) -> tuple[Burst, Pair]:
-        """A burst of a class, and the link where its flows meet."""
+        """Completion times of a burst of a class, and the link that its flows share."""
         path = self.paths(demand)[0]
         port = self.network.slowest(path)
         count = max(demand.together, 1)
@@ -156,7 +156,9 @@ class Arithmetic:
         return burst(services, latency, round(self.limited.get(port, 0.0))), port
 
     def scatter(self, *of: Demand) -> float:
-        """Relative standard deviation of one seed: of the bytes that arrive, or of the mean size of one demand."""
+        """Relative standard deviation in one seed, of the total bytes of all demands, or of the mean size of one
+        demand.
+        """
         first = second = 0.0
         for demand in of or self.demands:
             if demand.per_s and demand.kind != "trace":
@@ -177,13 +179,16 @@ class Arithmetic:
 
     @functools.cached_property
     def from_start(self) -> "Arithmetic":
-        """The arithmetic of all flows until `duration`. Flows of the warm-up are not measured, and cost as much."""
+        """Arithmetic of all flows until `duration`.
+
+        Flows of the warm-up are not measured, but cost as much simulation time.
+        """
         if not base_value(self.network.values, "warmup", 0.0):
             return self
         return Arithmetic.of(self.scenario.with_({"warmup": "0s"}), marks=self.marks)
 
     def packet_hops(self) -> float:
-        """Expected packets over links, data and ACKs, until `duration`: the cost of a simulation."""
+        """Expected packet-hops of data and ACKs until `duration`: the cost of a simulation."""
         if self.from_start is not self:
             return self.from_start.packet_hops()
         network, packets_per_s = self.network, 0.0

@@ -1,4 +1,4 @@
-"""Short simulations beside expected numbers: one seed of the scheme, and ideal schedulers on the same flows."""
+"""Short simulations to compare with expected numbers: one seed of the scheme, and ideal schedulers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,29 +15,29 @@ from shortflow.runs import Plan, Run
 MOST_HOPS = 5e6
 """Packet-hops of a simulation that takes about two seconds."""
 _MOST_FLOWS = 30_000
-"""Flows of an ideal scheduler's run that takes about two seconds."""
+"""Number of flows for which a run of an ideal scheduler takes about two seconds."""
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """Expected numbers of a scenario, with those of a simulation where there was one."""
+    """Expected numbers of a scenario, with the simulated numbers if there was a simulation."""
 
     arithmetic: Arithmetic
     scheme: str
     numbers: Sequence[Expected]
     omitted: str = ""
-    """The reason that there was no simulation."""
+    """Reason why the scheme was not simulated. Empty if it was."""
 
 
 def marks_above_threshold(scheme: str) -> bool:
-    """True if the switches of a scheme mark packets that find more than K in the queue."""
+    """True if the scheme's switches mark packets that find a queue longer than K."""
     base, _, queue = scheme.partition("+")[0].partition(" over ")
     known = {each["name"]: each["queue"] for each in _core.registry()["schemes"]}
     return (queue or known.get(base, "")) == "step-ecn"
 
 
 def expectation(plan: Plan, *, simulate: bool = True, seed: int = 1) -> Ask[Expectation]:
-    """Computes the expected numbers; simulates the scenario once if this is short."""
+    """Computes the expected numbers. Simulates the scenario once if the run is short."""
     (run,) = plan.runs([seed])
     arithmetic = Arithmetic.of(run.scenario, marks=marks_above_threshold(run.scheme.name))
     found = Expectation(arithmetic, run.scheme.name, list(expected_numbers(arithmetic)))
@@ -50,14 +50,14 @@ def expectation(plan: Plan, *, simulate: bool = True, seed: int = 1) -> Ask[Expe
 
 
 def _beside(number: Expected, done: dict[str, Result], scheme: str) -> Expected:
-    """An expected number with the simulated one."""
+    """An expected number with its simulated number."""
     reading, result = number.reading, done.get(number.reading.scheme or scheme) if number.reading else None
     is_least = bool(reading and result and reading.metric in result.lower_bounds)
     return replace(number, simulated=read(reading, done, scheme), is_least=is_least)
 
 
 def wanted_runs(plan: Plan, run: Run, arithmetic: Arithmetic, numbers: Sequence[Expected]) -> tuple[list[Run], str]:
-    """The runs of at most about two seconds, and the reason if the scheme's own is not among them."""
+    """Runs that take at most about two seconds each, and the reason if the scheme's own run is not among them."""
     hops = arithmetic.packet_hops()
     is_short = hops <= MOST_HOPS
     runs = [run] if is_short else []
@@ -70,7 +70,7 @@ def wanted_runs(plan: Plan, run: Run, arithmetic: Arithmetic, numbers: Sequence[
 
 
 def read(reading: Reading | None, done: dict[str, Result], scheme: str) -> float | None:
-    """The number of a run that an expected number names; None if no run has it."""
+    """The simulated number for a reading; None if no run has the number."""
     result = done.get(reading.scheme or scheme) if reading else None
     if reading is None or result is None:
         return None

@@ -1,7 +1,7 @@
-"""Suspects of a measured number that lies outside of what is expected.
+"""Likely causes of a measured number outside the expected range.
 
-Each suspect is one thing that differs between the scenario and the measured system. It is simulated with typical
-values; the suspect whose number comes closest to the measured one is first.
+Each suspect is one possible difference between the scenario and the measured system. The suspects are simulated with
+typical values. The suspect whose number is closest to the measured number comes first.
 """
 
 import math
@@ -21,16 +21,16 @@ from shortflow.runner import Ask, Wanted
 from shortflow.runs import Plan, Run
 
 SEEDS = range(1, 6)
-"""Seeds whose numbers are expected."""
+"""Seeds that give the expected range."""
 _STUDENT = 4.604
-"""99 % of new values lie within this many standard errors; 4 degrees of freedom."""
+"""Student's t for a 99 % prediction interval of one new value from 5 seeds (4 degrees of freedom)."""
 _NEAR = {"bps": 0.01, "share": 0.01}
 _NEAR_TIMES = 0.1
-"""Relative difference that is always inside: 1 % for rates, 10 % for times."""
+"""Relative difference that always counts as inside: 1 % for rates, 10 % for times."""
 _CLOSE = 0.15
-"""Suspects that leave this share more unexplained than the best one, at most, keep the order of the list."""
+"""Suspects keep the order of the list if their unexplained shares differ by at most this much."""
 _USELESS = 0.9
-"""A suspect that leaves more of the deviation unexplained is not named."""
+"""A suspect that leaves a larger share of the deviation unexplained is not named."""
 _JUMBO = 8960
 """Payload in bytes of a segment in a packet of 9,000 bytes."""
 SHORT_NAMES = ("mean", "p50", "p95", "p99", "goodput", "bandwidth")
@@ -41,18 +41,18 @@ class Measured:
     """A measured number."""
 
     name: str
-    """As written."""
+    """The name as written by the user."""
     metric: str
-    """Metric of a run; `utilisation` of the hottest link for a bandwidth."""
+    """Metric of a run. For a bandwidth, the utilisation of the link with the highest expected utilisation."""
     value: float
     unit: str
     port: str = ""
-    """The hottest link, for a bandwidth."""
+    """The link of a bandwidth; empty for metrics."""
     rate_bps: float = 0.0
-    """Its rate."""
+    """Rate of the link."""
 
     def of(self, result: Result) -> float | None:
-        """The number in a run."""
+        """The corresponding number of a run; None if the run has no such number."""
         if not self.port:
             return result.metrics.get(self.metric)
         row = result.ports.filter(pl.col("port") == self.port)["utilisation"]
@@ -60,7 +60,7 @@ class Measured:
 
 
 class Comparison(NamedTuple):
-    """A measured number beside the expected ones."""
+    """A measured number and its expected range."""
 
     measured: Measured
     expected: float
@@ -69,44 +69,50 @@ class Comparison(NamedTuple):
 
     @property
     def inside(self) -> bool:
-        """True if the number lies within what is expected."""
+        """True if the measured number lies in the expected range."""
         return self.low <= self.measured.value <= self.high
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A possible cause, with the settings that imitate it."""
+    """A possible cause, with the settings that imitate the cause."""
 
     cause: str
     test: str
-    """The test in the measured system that would tell."""
+    """Test in the measured system that would confirm the cause."""
     settings: Sequence[Mapping[str, str]]
-    """Typical values, in order from that of the scenario."""
+    """Typical values. If `continuous`, in order of their distance from the scenario's value."""
     continuous: bool = False
-    """Values between are as likely: their numbers are interpolated."""
+    """True if values between the typical ones are equally likely. Their numbers are interpolated."""
 
 
 class Accused(NamedTuple):
-    """A suspect with its best settings."""
+    """A suspect with the settings that explain most."""
 
     suspect: Suspect
     settings: Mapping[str, str]
     numbers: Sequence[float]
-    """Predicted numbers, one for each measured."""
+    """Predicted numbers, one for each measured number."""
     unexplained: float
-    """Share of the deviation that is left; 0 if the suspect gives the measured numbers."""
+    """Share of the deviation that the suspect leaves unexplained. 0 if the predicted and measured numbers are equal."""
 
 
 class Inquiry(NamedTuple):
-    """Verdicts on measured numbers, and suspects in order."""
+    """Comparisons of measured numbers, and suspects in order."""
 
     verdicts: Sequence[Comparison]
     accused: Sequence[Accused]
     tried: int
+    """Number of simulated settings of suspects."""
 
 
 def parse_measured(text: str, arithmetic: Arithmetic) -> Measured:
-    """Parses `p99=3.1ms`: a metric of runs, or a short name where one class is meant."""
+    """Parses `NAME=NUMBER` such as `p99=3.1ms`.
+
+    NAME is a metric, or a short name if only one class has such a metric.
+
+    Raises `ConfigError` for a number without the right unit, or a short name that fits several classes or none.
+    """
     name, _, value = (part.strip() for part in text.partition("="))
     found = parse(value)
     if found is None:
@@ -143,7 +149,7 @@ def _metric(name: str, text: str, arithmetic: Arithmetic) -> str:
 
 
 def suspects(arithmetic: Arithmetic) -> Iterator[Suspect]:
-    """Suspects that the scenario can have, the most usual first."""
+    """Suspects that are possible in the scenario, the most usual first."""
     values = arithmetic.network.values
     yield from _of_hosts(values, marks=arithmetic.marks)
     if arithmetic.has_equal_paths and not _has_faults(values):
@@ -167,7 +173,7 @@ def suspects(arithmetic: Arithmetic) -> Iterator[Suspect]:
 
 
 def _of_hosts(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
-    """Timers, ECN, ACKs and headers."""
+    """Suspects in hosts: timers, ECN, ACKs and headers."""
     least = base_value(values, "tcp.rto_min", 0.0)
     longer = [{"tcp.rto_min": f"{each * 1e3:g}ms"} for each in (0.2, 1.0) if each > 1.5 * least]
     shorter = [{"tcp.rto_min": f"{each * 1e3:g}ms"} for each in (0.01, 0.001) if each < least / 1.5]
@@ -204,7 +210,7 @@ def _of_hosts(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
 
 
 def _of_network(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
-    """Buffers, thresholds, rates, round trips and losses."""
+    """Suspects in the network: buffers, thresholds, rates, round-trip times and losses."""
     if _is_limited(values, "buffer"):
         yield Suspect(
             "the buffer of the ports is smaller, below one bandwidth-delay product",
@@ -237,7 +243,7 @@ def _of_network(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
             continuous=True,
         )
     if marks and _is_limited(values, "mark_above"):
-        # A number of packets that a switch reads as bytes is one packet at most.
+        # A switch that reads a number of packets as bytes has a threshold of at most one packet.
         for change, factors in (("lower", (0.25, 0.1, 0.001)), ("higher", (2.0, 4.0))):
             yield Suspect(
                 f"the marking threshold K is {change}",
@@ -262,7 +268,7 @@ def _of_network(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
 
 
 def _of_traffic(values: Mapping[str, str]) -> Iterator[Suspect]:
-    """Load, handshakes and first windows."""
+    """Suspects in traffic: load, handshakes and initial windows."""
     yield Suspect(
         "the load is higher", "bytes of the interfaces over time (`sar -n DEV`)", _loads(values), continuous=True
     )
@@ -274,7 +280,7 @@ def _of_traffic(values: Mapping[str, str]) -> Iterator[Suspect]:
 
 
 def _of_processors(values: Mapping[str, str], *, closed: bool) -> Iterator[Suspect]:
-    """Hosts that pause, and applications that answer late."""
+    """Suspects in processors: hosts that pause, and applications that answer late."""
     if values["host.stalls"] == "0":
         yield Suspect(
             "hosts stall: their processors do other work, or sleep",
@@ -292,7 +298,7 @@ def _of_processors(values: Mapping[str, str], *, closed: bool) -> Iterator[Suspe
 
 
 def _every(values: Mapping[str, str], key: str, change: Callable[[str], str]) -> dict[str, str]:
-    """A key of the ports of all switches, changed."""
+    """Settings that change a key of the ports of all switches."""
     return {name: change(value) for name, value in values.items() if _is_of_ports(name, key)}
 
 
@@ -309,13 +315,13 @@ def _has_faults(values: Mapping[str, str]) -> bool:
 
 
 def _fewer_paths(arithmetic: Arithmetic, share: float) -> dict[str, str]:
-    """Failed uplinks that leave this share of each switch's equal ones, and one at least."""
+    """Failed uplinks, so that each switch keeps this share of its equal uplinks, and at least one."""
     failed = [f'"{switch}-{above}"' for switch, above in arithmetic.network.uplinks_beyond(share)]
     return {"faults.links": f"[{', '.join(failed)}]", "faults.down_at": "0s"} if failed else {}
 
 
 def _smaller_buffers(values: Mapping[str, str], factor: float) -> dict[str, str]:
-    """Buffers times a factor. A threshold that is no longer below its buffer never marks."""
+    """Settings of buffers times a factor. A threshold that is no longer below its buffer becomes unlimited."""
     changed = {key: _times(factor)(value) for key, value in values.items() if _is_of_ports(key, "buffer")}
     least = min((base_value(changed, key) for key in changed), default=UNLIMITED)
     for key, value in values.items():
@@ -352,7 +358,10 @@ def _times(factor: float) -> Callable[[str], str]:
 
 
 def inquiry(plan: Plan, arithmetic: Arithmetic, measured: Sequence[Measured]) -> Ask[Inquiry]:
-    """Compares measured numbers with five seeds, and simulates the suspects if a number lies outside."""
+    """Compares measured numbers with five seeds. If a number lies outside, simulates the suspects.
+
+    Raises `ConfigError` if a run has too many packet-hops.
+    """
     hops = arithmetic.packet_hops()
     if hops > MOST_HOPS:
         raise ConfigError(
@@ -369,7 +378,7 @@ def inquiry(plan: Plan, arithmetic: Arithmetic, measured: Sequence[Measured]) ->
         for settings in suspect.settings:
             try:
                 (run,) = plan.runs([SEEDS[0]], settings)
-            except ConfigError:  # a value that does not fit this scenario
+            except ConfigError:  # the value is invalid in this scenario
                 continue
             wanted.append((suspect, settings, run))
     done = yield Wanted([run for _, _, run in wanted], tables=False, keep_going=True)
@@ -385,7 +394,10 @@ def inquiry(plan: Plan, arithmetic: Arithmetic, measured: Sequence[Measured]) ->
 
 
 def _in_order(found: Sequence[Accused]) -> list[Accused]:
-    """Suspects by what they leave unexplained; those as close as `_CLOSE` to the best of the rest keep their order."""
+    """Suspects by the share that they leave unexplained.
+
+    Suspects within `_CLOSE` of the best remaining one keep the order of the list.
+    """
     order: list[Accused] = []
     left = list(found)
     while left:
@@ -407,7 +419,10 @@ def _verdict(measured: Measured, usual: Sequence[Result]) -> Comparison:
 
 
 def _numbers(result: Result, usual: Result, verdicts: Sequence[Comparison]) -> list[float] | None:
-    """Numbers under a suspect: those expected, times the change in the first seed; None if the run lacks one."""
+    """Numbers under a suspect: the expected numbers times the relative change in the first seed.
+
+    None if a number is missing or not positive.
+    """
     numbers = []
     for verdict in verdicts:
         changed, before = verdict.measured.of(result), verdict.measured.of(usual)
@@ -418,14 +433,14 @@ def _numbers(result: Result, usual: Result, verdicts: Sequence[Comparison]) -> l
 
 
 def _unexplained(numbers: Sequence[float], verdicts: Sequence[Comparison]) -> float:
-    """Distance of the numbers from the measured ones over that of the expected ones, in logarithms."""
+    """Distance of the predicted from the measured numbers, divided by that of the expected numbers, in logarithms."""
     given = list(zip(numbers, verdicts, strict=True))
     left = sum(abs(math.log(each / verdict.measured.value)) for each, verdict in given)
     return left / sum(abs(math.log(verdict.expected / verdict.measured.value)) for verdict in verdicts)
 
 
 def _between(tried: Sequence[Accused], verdicts: Sequence[Comparison]) -> Iterator[Accused]:
-    """A continuous suspect at values between those tried, with numbers between theirs in logarithms."""
+    """A continuous suspect at values between the simulated ones, with numbers interpolated in logarithms."""
     suspect, last = tried[0].suspect, [verdict.expected for verdict in verdicts]
     before: Mapping[str, str] = {}
     for each in tried if suspect.continuous else []:

@@ -23,7 +23,7 @@ TOPICS = {
 _SUSPECTS = 5
 _SHOWN_SCATTER = 0.005
 _LONGEST = 60
-"""Most characters of a setting."""
+"""Maximum number of characters of a setting."""
 
 
 def quantity(value: float, unit: str) -> str:
@@ -34,7 +34,7 @@ def quantity(value: float, unit: str) -> str:
 
 
 def blocks(found: Expectation, inquiry: Inquiry | None) -> Iterator[Block]:
-    """Verdicts and suspects first, then one table for each topic."""
+    """Comparisons and suspects first, then one table for each topic."""
     scenario = found.arithmetic.scenario
     yield Words(f"{scenario.title}\n{scenario.name}, {found.scheme}")
     if inquiry:

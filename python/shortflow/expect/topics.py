@@ -12,7 +12,7 @@ from shortflow.expect.numbers import Arithmetic, name_of, thinned
 from shortflow.theory import Bottleneck, LongFlows, gain_bound, threshold_bound
 
 _HOTTEST = 3
-"""Groups of equally used links that are shown."""
+"""Maximum number of groups of equally used links to show."""
 _WITHOUT_STEADY_STATE = ("periodic", "incast", "trace")
 
 
@@ -23,7 +23,7 @@ def expected_numbers(of: Arithmetic) -> Iterator[Expected]:
 
 
 def several(names: Sequence[str]) -> str:
-    """The first of several names, and the number of the others."""
+    """The first of several names, and the number of the other names."""
     others = {1: "", 2: " and 1 other"}.get(len(names), f" and {len(names) - 1} others")
     return f"{names[0]}{others}"
 
@@ -153,7 +153,7 @@ def _queue(of: Arithmetic) -> Iterator[Expected]:
 
 
 def _product(of: Arithmetic, port: Pair) -> float | None:
-    """Bandwidth-delay product of a link in packets, by the mean round trip of its paths."""
+    """Bandwidth-delay product of a link in packets, with the mean round-trip time of paths over the link."""
     paths = [path for demand in of.demands for path in of.paths(demand) if port in path]
     if not paths:
         return None
@@ -162,7 +162,7 @@ def _product(of: Arithmetic, port: Pair) -> float | None:
 
 
 def _marks(of: Arithmetic) -> float:
-    """Marked packets of all links that backlogged flows fill."""
+    """Number of packets marked on all links that backlogged flows fill."""
     framing, total = of.network.framing, 0.0
     for port, flows in of.limited.items():
         product, threshold = _product(of, port), of.network.queue(port, "mark_above") / framing.in_queue
