@@ -1,4 +1,4 @@
-"""`advise`: thresholds of a switch for some traffic: import, tune and export in one."""
+"""`advise`: thresholds of a switch for given traffic. Combines `import`, `tune` and `export`."""
 
 import math
 import shlex
@@ -36,22 +36,22 @@ from shortflow.tuning.record import Tuning
 from shortflow.tuning.verdict import joint_verdict, paired_change, sentence
 
 RACK = 32
-"""Most hosts of the rack that stands for a network."""
+"""Maximum number of hosts of the rack that represents a network."""
 _RTT = "8us"
 _DURATION, _WARMUP = "10ms", "2ms"
 MINIMIZE = "slowdown_p99_imported"
 GOODPUT = "throughput_imported_bps"
 _KEPT = 0.98
-"""Share of today's goodput that advice must keep."""
+"""Share of today's goodput that advised thresholds must keep."""
 TRIALS, SEEDS, CHECK_SEEDS = 32, 3, 20
 MOST_RUNS = 200
 _NEAR = 0.05
-"""Share of a range, by ratio, that counts as its end."""
+"""Values within this share of a range (in logarithms) from an end count as at the end."""
 
 
 @dataclass(frozen=True)
 class AdviceCommands:
-    """The three commands, as words of the shell."""
+    """The three commands as words of the shell."""
 
     import_: list[str]
     tune: list[str]
@@ -59,7 +59,7 @@ class AdviceCommands:
 
     @property
     def text(self) -> str:
-        """The commands for the shell, one option a line."""
+        """The commands for the shell, one option per line."""
         return "\n".join(map(_shell, (self.import_, self.tune, self.export)))
 
 
@@ -74,21 +74,21 @@ def _shell(words: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Advice:
-    """Today's thresholds and the best found, with what they buy on fresh seeds."""
+    """Today's thresholds, the best thresholds found, and the change of metrics on fresh seeds."""
 
     today: Mapping[str, str]
     found: Mapping[str, str]
-    """The best found; today's if nothing was told apart from them."""
+    """The best thresholds found; today's if no other thresholds could be told apart from them."""
     buys: Mapping[str, str]
-    """Change of each metric on fresh seeds, in words, by metric."""
+    """Change of each metric on fresh seeds, in words."""
     keep: bool
     """True if today's thresholds should stay."""
     sentence: str
     patch: Mapping[str, Any]
-    """Part of config_db.json; empty for none."""
+    """Part of config_db.json; empty if there is no patch."""
     not_expressed: Sequence[str]
     at_ends: Sequence[str]
-    """Sentences on thresholds at the end of their range, with the option that widens it."""
+    """Sentences on thresholds at an end of their range, with the option that widens the range."""
     steps: AdviceCommands
     runs: int
 
@@ -219,7 +219,7 @@ def advise(
 
 
 def _today(paths: Sequence[Path], queue: int | None) -> tuple[dict[str, Value], float, int]:
-    """Settings of the ports of the most frequent rate, that rate in bit/s, and the number of these ports."""
+    """Settings of the ports with the most frequent rate, this rate in bit/s, and the number of these ports."""
     parts: list[Part] = [
         part for _, form, part in read_all([File(path) for path in paths], None, Options(queue=queue)) if form is SONIC
     ]
@@ -241,7 +241,7 @@ def _number(text: object) -> float:
 
 
 def _ranges(today: Mapping[str, Value]) -> dict[str, str]:
-    """Ranges around today's thresholds, below the room of a port."""
+    """Ranges around today's thresholds, below the buffer space of a port."""
     low, high = (_number(today[key].value) for key in CURVE[:2])
     room = _number(today["buffer"].value) if "buffer" in today else 0.0
     if "memory" in today:
@@ -289,7 +289,7 @@ def _advice(
     metrics: Sequence[str],
     scheme: str,
 ) -> Advice:
-    """The advice of a tuning, and its patch if the gain is told apart."""
+    """The advice from a tuning, with its patch if the gain is distinguishable from chance."""
     chosen, today = tuned.chosen, dict(tuned.question.untuned)
     keep = chosen is None or tuned.is_untuned(chosen) or joint_verdict(tuned) is not Verdict.AGREES
     buys: dict[str, str] = {}
@@ -319,7 +319,7 @@ def _advice(
 
 
 def at_ends(parameters: Sequence[Parameter], values: Mapping[str, float]) -> list[str]:
-    """Thresholds at an end of their range, where a wider range may have a better one."""
+    """Sentences on thresholds at an end of their range, if a wider range may have a better value."""
     found = []
     for each in parameters:
         value, whole = values[each.key], math.log(each.high / each.low) if each.low > 0 else 0.0

@@ -1,8 +1,8 @@
 """`bench`: packet-hops per CPU-second, ratio to a minimal loop, events, memory and start-up on this machine.
 
 Each case runs in a fresh process, so its peak resident memory is its own. The minimal loop (the floor) moves as many
-packets over the same topology and does nothing else. Simulation and floor alternate. The floor never changes, so the
-ratio compares across machines.
+packets over the same topology and does nothing else. Runs of simulation and floor alternate. The floor never changes,
+so the ratio is comparable between machines.
 """
 
 import multiprocessing
@@ -35,7 +35,7 @@ _STATUS = Path("/proc/self/status")
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario, run once untimed and then `repeats` times. With `repeats` 0, the first run is timed."""
+    """A scenario to measure: one untimed run, then `repeats` timed runs. With `repeats` 0, the first run is timed."""
 
     label: str
     what: str
@@ -100,16 +100,16 @@ def _chosen(cases: list[str] | None, schemes: list[str] | None) -> Iterator[tupl
         if label not in known:
             raise unknown_name("case in --cases", label, known)
     wanted = schemes or [scheme["name"] for scheme in _core.registry()["schemes"]]
-    load_with_sources(wanted)  # no scheme twice
+    load_with_sources(wanted)  # raises if a scheme is named twice
     loaded = [load_with_sources([scheme], laws_of_papers(scheme)) for scheme in wanted]
     sources = [source for [(_, source)] in loaded if source]
     return ((known[label], source) for label in cases or known for source in sources)
 
 
 def _start_up() -> dict[str, Any]:
-    """Cost of `shortflow run --json` of one short flow, mostly start-up.
+    """CPU time and peak memory of `shortflow run --json` with one short flow, mostly start-up.
 
-    Call this first: the peak memory is that of all child processes.
+    Must be the first measurement, because the peak memory is the maximum over all child processes.
     """
     scenario = ["one-long-flow", "--set", "duration=10ms", "--set", "warmup=0s"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -121,10 +121,11 @@ def _start_up() -> dict[str, Any]:
 
 
 def measure_speed(case: Case, scheme: SchemeSource) -> dict[str, Any]:
-    """Cost of a case under a scheme, in a fresh process.
+    """Measures a case under a scheme in a fresh process.
 
     `cpu_s` is the median CPU time of the simulating thread over the repeats. `over_floor` is the median ratio to the
-    floor's time for as many packet-hops, measured right after each run.
+    floor's time for as many packet-hops, measured right after each run. Raises `MissingRequirement` if the system is
+    not Linux.
     """
     if not _STATUS.exists():
         raise MissingRequirement("bench needs Linux: it reads memory use from /proc/self/status")
@@ -155,7 +156,7 @@ def _blocks(document: dict[str, Any]) -> list[Block]:
 
 
 def _measure_here(case: Case, source: SchemeSource) -> dict[str, Any]:
-    """Runs a case in this process. The first run grows the memory; later runs are timed."""
+    """Measures a case in this process. The first run grows the memory; later runs are timed."""
     scenario, scheme = load_scenario(case.scenario, case.settings), source.build()
     before = _resident("VmRSS")
     meta, first_cpu_s = _timed(scenario.core, scheme)
@@ -176,8 +177,8 @@ def _measure_here(case: Case, source: SchemeSource) -> dict[str, Any]:
         "over_floor": statistics.median(run / floor for run, floor in times),
         "events_per_packet_hop": meta["counters"]["events"] / hops,
         "flows_open": flows,
-        # Resident memory added by the run, with packets and result tables. Too coarse for a few flows; for those,
-        # the size of a connection's state is used.
+        # Resident memory added by the run, with packets and result tables. This is too coarse for few flows, so the
+        # size of a connection's state replaces it.
         "bytes_per_flow": round((peak - before) / flows) if flows >= _MANY else meta["bytes_per_connection"],
         "peak_rss_bytes": peak,
         "runs": len(times),
@@ -191,7 +192,7 @@ def _timed(scenario: _core.Scenario, scheme: _core.Scheme) -> tuple[Meta, float]
 
 
 def _timed_floor(floor: _core.Floor, hops: int) -> float:
-    """CPU time (s) of the floor for this many packet-hops."""
+    """CPU time of the floor for this many packet-hops, in seconds."""
     started = time.thread_time()
     done = floor.run(hops)
     return (time.thread_time() - started) * hops / done
@@ -204,7 +205,7 @@ def _resident(field: str) -> int:
 
 
 def processor() -> str:
-    """Processor name from the system."""
+    """Name of the processor."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

@@ -114,7 +114,7 @@ def compare(
 
 
 def _note_precision(comparison: Results, until: Precision | None, chosen: Sequence[str]) -> None:
-    """Notes the widest interval of the chosen metrics or of mean times, and the seeds that narrow the interval."""
+    """Notes the widest interval of the chosen metrics or of mean times, and the seeds that would narrow it."""
     every = widths(comparison, [until.metric] if until and until.metric else chosen)
     found = [each for each in every if math.isfinite(each.share)]
     if not found or not (widest := found[0]).share:

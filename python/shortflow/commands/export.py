@@ -31,7 +31,7 @@ def _answer(found: Sequence[str], values: Mapping[str, Any]) -> Answer:
 
 
 _FRAME, _PACKETS = 64, 3
-"""Bytes of a frame that pauses, and full packets on the way."""
+"""Bytes of a PAUSE frame, and number of full packets on the way."""
 
 
 @showing(_answer)
@@ -87,7 +87,10 @@ def _found(source: str | Path | Scenario | Results) -> Results | Scenario:
 
 
 def _settings(source: str | Path | Scenario | Results, scheme: str) -> tuple[Mapping[str, str], Switches]:
-    """All settings of a scenario under a scheme and its switches, or the settings of the trial that a tuning chose."""
+    """Settings and switches of a scenario under a scheme, or the settings of a tuning's chosen trial without switches.
+
+    Raises `ConfigError` for results, or for a tuning without a chosen trial.
+    """
     if isinstance(source, Results):
         raise ConfigError("--as sonic: needs a scenario or a tuning, not results")
     if not isinstance(source, Scenario) and is_tuning(Path(source)):
@@ -102,7 +105,11 @@ def _settings(source: str | Path | Scenario | Results, scheme: str) -> tuple[Map
 
 
 def _switches(scenario: Scenario) -> Switches:
-    """Switches with the headroom that each of their links needs: what is under way, a frame, and three packets."""
+    """Switches with the headroom in bytes that each of their links needs.
+
+    The headroom is the data under way in one round trip and in the host's delays, a PAUSE frame, and three full
+    packets.
+    """
     network = Network.of(scenario)
     packet = network.framing.on_wire(network.framing.mss)
     late = base_value(network.values, "host.jitter", 0.0)

@@ -26,22 +26,22 @@ from shortflow.scheme import load_schemes
 from shortflow.store.files import new_directory
 
 _SCHEMES = "schemes.toml"
-"""File of the schemes beside the scenario."""
+"""Name of the file with the imported schemes."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A scenario made of other tools' files."""
+    """A scenario made from files of other tools."""
 
     path: Path
-    """The scenario's file."""
+    """File of the scenario."""
     summary: Summary
     schemes: Sequence[str]
-    """Schemes of the files, as `compare` takes them."""
+    """Schemes of the files, in the form that `compare` takes."""
 
     @functools.cached_property
     def scenario(self) -> Scenario:
-        """The scenario, read when asked for."""
+        """The scenario, loaded on first use."""
         return load_scenario(str(self.path))
 
     def __repr__(self) -> str:
@@ -81,7 +81,7 @@ def _rows(about: Summary) -> Iterator[tuple[str, str]]:
 
 
 def _file(source: FrameSource) -> File:
-    """A file, or the rows of a data frame of Polars or pandas as one."""
+    """A file, or a data frame of Polars or pandas as a file."""
     if isinstance(source, str | Path):
         return File(Path(source))
     table = as_polars(source)
@@ -91,7 +91,7 @@ def _file(source: FrameSource) -> File:
 
 
 def _schemes(schemes: Sequence[Value], place: Path) -> tuple[dict[str, str], list[str]]:
-    """A file of the schemes with settings, if there are any, and how `compare` names each."""
+    """Text of a scheme file by its name, if a scheme has settings, and the reference of each scheme for `compare`."""
     known = {entry["name"]: (entry["transport"], entry["queue"]) for entry in registry()["schemes"]}
     tables, references = [], []
     for scheme in schemes:
@@ -117,7 +117,7 @@ def _schemes(schemes: Sequence[Value], place: Path) -> tuple[dict[str, str], lis
 
 
 def _check_taken(parts: Sequence[tuple[File, Format, Part]], options: Options) -> None:
-    """Refuses an option that no file can take."""
+    """Raises `ConfigError` for an option that applies to no file."""
     taken = {name for _, form, _ in parts for name in form.options}
     taken |= {"hosts"} if any(part.flows or part.endless for _, _, part in parts) else set()
     for name in ("unit", "time", "hosts", "host_names", "hosts_at", "queue"):

@@ -26,7 +26,7 @@ Entries = Sequence[Entry]
 
 
 def _complete(context: typer.Context) -> list[str]:
-    """Names of the kind given before."""
+    """Names of the kind on the command line."""
     kind = context.params.get("kind")
     return [_name(entry) for entry in _entries(kind)] if kind in KINDS else []
 
@@ -70,7 +70,7 @@ def list_(
 
 
 def _added(kind: str) -> Listed:
-    """A kind of names that a package adds."""
+    """A kind of names that another package adds."""
     found: Listed = installed.load_added(installed.NAMES, kind)
     return found
 
@@ -86,7 +86,7 @@ def _blocks(kind: str, entries: Entries, details: Callable[[Entry], Iterator[str
 
 
 def _sizes_of(path: Path, unit: str | None) -> dict[str, Any]:
-    """A file's distribution: format, notes, mean and percentiles in bytes, and a drawing of it."""
+    """The distribution of a file: format, notes, mean and percentiles in bytes, and a drawing."""
     form, sizes, notes = imports.own.described(path, unit)
     percentiles = {f"p{percent:g}": sizes.percentile(percent) for percent in PERCENTILES}
     shares, below = shares_by_size(sizes)
@@ -127,14 +127,14 @@ def _entries(kind: str) -> Entries:
 
 
 def _table_name(declared: Declared) -> str:
-    """Name of a table or of one of its kinds; `scenario` for keys outside any table."""
+    """Name of a table or of one of its kinds. `scenario` for keys outside of tables."""
     return f"{declared['table']}.{declared['name']}" if is_kind(declared) else declared["name"] or "scenario"
 
 
 def _matching(kind: str, entries: Entries, patterns: Sequence[str]) -> list[Entry]:
-    """Entries with names that match a pattern (default: all).
+    """Entries whose name matches a pattern (default: all).
 
-    A paper's name matches all its figures, claims and choices; a metric's name matches its statistic.
+    The name of a paper matches all its figures, claims and choices. The name of a metric matches its statistic.
     """
     if kind == "schemes":
         entries = [*entries, *(made for name in patterns for made in _with_values(name, entries))]
@@ -144,7 +144,7 @@ def _matching(kind: str, entries: Entries, patterns: Sequence[str]) -> list[Entr
     for pattern in patterns:
         names = fnmatch.filter(known, pattern) or fnmatch.filter(known, f"{pattern}/*")
         names += fnmatch.filter(of_papers, pattern)
-        if kind == "metrics" and not names:  # the statistic of a metric of a shipped scenario
+        if kind == "metrics" and not names:  # the metric of a shipped scenario stands for its statistic
             classes = {each for scenario in shipped_scenarios() for each in load_scenario(scenario).classes}
             metric = possible(sorted(classes)).get(pattern)
             names = [metric.statistic.pattern] if metric else []
@@ -155,7 +155,7 @@ def _matching(kind: str, entries: Entries, patterns: Sequence[str]) -> list[Entr
 
 
 def _with_values(scheme: str, entries: Entries) -> Iterator[Entry]:
-    """The entry of a scheme with values of its own, such as `dctcp@linux`."""
+    """The entry of a scheme with settings, such as `dctcp@linux`."""
     base = re.split("[@+]", scheme)[0].strip()
     for entry in entries if base != scheme else ():
         if entry["name"] == base:

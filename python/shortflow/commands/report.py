@@ -97,7 +97,7 @@ def report(
 
 
 def _more(study: Results, source: Scenario, progress: given.Progress) -> list[Block]:
-    """The network by link use, and where the time went in one run of each scheme at the point shown first."""
+    """The network with the use of its links, and the accounts of one run of each scheme, at the point shown first."""
     point = study.shown_first
     results = [next(run for run in point.runs if run.scheme == scheme) for scheme in point.schemes]
     found, carried = [], {}
@@ -119,12 +119,14 @@ def write_report(
     damages: list[str] | None = None,
     criteria: Criteria = USUAL,
 ) -> int:
-    """Write a page about the runs in or below `directory`, or those with `only` these keys; returns their number.
+    """Writes a page about the runs in or below `directory`, or about the runs with the keys `only`.
 
-    Of runs with the same settings it shows the newest, and names those that are superseded. Runs of one scenario that
-    come from different code are a `ConfigError`. Of a tuning it is the page that `tune` writes. `measured` flows, as in
-    `shortflow.compare`, stand beside the runs of the only scenario. A damaged run is a `DamagedResult`, unless
-    `damages` is given: a list that gets what is damaged, which the page then leaves out and names.
+    Returns the number of runs. Of runs with the same settings, the page shows the newest and names the superseded ones.
+    For a tuning, the page is that of `tune`. `measured` flows, as in `shortflow.compare`, are shown beside the runs of
+    the only scenario.
+
+    Raises `ConfigError` if runs of one scenario come from different code. A damaged run raises `DamagedResult`. If the
+    list `damages` is given, it gets the damages instead, and the page leaves damaged runs out and names them.
     """
     if only is None and measured is None and is_tuning(directory):
         tuning = load_tuning(directory)

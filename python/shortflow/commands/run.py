@@ -200,7 +200,7 @@ def _recording(
 def _missing(
     result: Result, captured: Captured | None, trace: str | None, drawn: tuple[PerfettoChoice, Path] | None
 ) -> str:
-    """The end of a note, if nothing was written: the rows of the flow table, or that time and ports have no event."""
+    """End of a note if nothing was captured: the rows of the flow table, or that no event lies in the chosen limits."""
     nothing = bool(trace) and captured is not None and not captured.rows
     if drawn:
         nothing = result.flows.filter(drawn[0].flows.expression).is_empty()

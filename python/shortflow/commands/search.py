@@ -85,7 +85,7 @@ def search(
 
 
 def _note_unfinished(found: Search) -> None:
-    """Notes unfinished flows, and if they leave the condition open."""
+    """Notes unfinished flows, and values at which unfinished flows leave the condition undecided."""
     counts = [trial["unfinished"] for trial in found.trials if trial["unfinished"]]
     if counts:
         note(

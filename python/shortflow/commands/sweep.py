@@ -113,7 +113,7 @@ def _texts(grid: Mapping[str, _Values] | Sequence[str]) -> Sequence[str]:
 
 
 def _warnings(plan: Plan, grid: Grid) -> Iterator[tuple[str, list[str]]]:
-    """Valid but probably unintended values of each point."""
+    """Settings and warnings of each point. A warning is about a valid but probably unintended value."""
     for point in grid.points:
         runs = asks.check_point(plan, point, "--grid")
         place = ", ".join(f"{key} {value}" for key, value in point.items())

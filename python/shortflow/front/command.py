@@ -1,4 +1,4 @@
-"""Declares commands: the annotated function is the Python call; options and help of the shell follow from it.
+"""Declaration of commands. The annotated function is the Python call; options and help of the shell follow from it.
 
 A parameter is `Annotated[TYPE, Opt(…)]`, or `Arg(…)` for a positional argument. The shell shows the docstring up to the
 paragraph that begins with `In Python`.
@@ -31,21 +31,21 @@ UNSET: Any = object()
 
 @dataclass(frozen=True)
 class Opt:
-    """A parameter's option in the shell. Without help, the shell has no such option and passes `default`."""
+    """Option of the shell for a parameter. Without `help`, the shell has no option and passes `default`."""
 
     help: str = ""
     metavar: str | None = None
     name: str = ""
-    """Name of the option, if not the parameter's."""
+    """Name of the option, if it differs from the parameter's name."""
     kind: Any = str
-    """Type parsed by the shell."""
+    """Type to which the shell converts the text."""
     many: bool = False
     """True if the option may be repeated."""
     read: Callable[[Any], Any] | None = None
-    """Converts the typed value. Its errors name the option."""
+    """Converts the value that the shell parsed. Errors of the function name the option."""
     complete: Callable[..., Sequence[str]] | None = None
     default: Any = UNSET
-    """Default of the shell, if not Python's; `...` for required."""
+    """Default of the shell, if it differs from Python's; `...` makes the option required."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments for Typer."""
 
@@ -59,18 +59,18 @@ class Answer:
     """A command's output on stdout, and its exit code."""
 
     document: Callable[[], Any]
-    """Plain data, for --json."""
+    """Makes the plain data for --json."""
     blocks: "Iterable[Block]"
-    """Output for the terminal; made when printed."""
+    """Output for the terminal, made when printed."""
     exit_code: ExitCode = ExitCode.FINE
 
 
 _SHOWN: dict[Callable[..., Any], Callable[[Any, Mapping[str, Any]], Answer]] = {}
-"""Commands, each with the function that shows its result, given the values of its parameters."""
+"""For each command, the function that makes an `Answer` from the command's result and the values of its parameters."""
 
 
 def command(function: Callable[P, R], shows: Callable[[R, Mapping[str, Any]], Answer] | None = None) -> Callable[P, R]:
-    """Declares a command. Errors are raised without inner frames, and `help` shows plain types."""
+    """Declares a command. Its errors are raised without inner frames, and `help()` shows plain types."""
     called, signature = front_door(function), inspect.signature(function)
     plain = [each.replace(annotation=_plain(each.annotation)) for each in signature.parameters.values()]
     called.__signature__ = signature.replace(parameters=plain)  # type: ignore[attr-defined]
@@ -83,7 +83,7 @@ def _plain(annotation: Any) -> Any:
 
 
 def showing(shows: Callable[[R, Mapping[str, Any]], Answer]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declares a command with a function that shows its result."""
+    """Declares a command whose result `shows` turns into an `Answer`."""
     return partial(command, shows=shows)
 
 
@@ -124,7 +124,7 @@ def shell_command(called: Callable[..., Any]) -> Callable[..., int]:
 
 
 def built(name: str, called: Callable[..., Any]) -> TyperCommand:
-    """A command with its options."""
+    """The command of the shell, with its options."""
     alone = typer.Typer(add_completion=False)
     alone.command(name, cls=Command)(shell_command(called))
     return get_command(alone)  # type: ignore[return-value]
@@ -172,5 +172,5 @@ class CommandGroup(TyperGroup):
     """A group of commands."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Options before a command."""
+        """Options that precede a command."""
         return _without_types(super().get_params(ctx))

@@ -1,6 +1,6 @@
-"""Shell completion: names of the registries, and keys of the scenario and schemes on the line.
+"""Shell completion of registered names, and of the keys of scenario and schemes on the command line.
 
-Functions here must not fail, print or be slow: polars and other table libraries stay unimported.
+These functions run at each press of Tab. They must not fail, print or be slow, so they import no table library.
 """
 
 from collections.abc import Iterable
@@ -14,23 +14,23 @@ from shortflow.scenario import Scenario, load_scenario, shipped_scenarios
 
 
 def scenarios(incomplete: str) -> list[str]:
-    """Shipped scenarios. If none fits, shells offer files."""
+    """Names of shipped scenarios. If none matches, shells offer files."""
     return [name for name in shipped_scenarios() if name.startswith(incomplete)]
 
 
 def schemes(incomplete: str) -> list[str]:
-    """Registered schemes, also after a comma."""
+    """Names of registered schemes, also after a comma."""
     return _last_of_list((entry["name"] for entry in registry()["schemes"]), incomplete)
 
 
 def metrics(context: typer.Context, incomplete: str) -> list[str]:
-    """Metrics of the scenario's runs, also after a comma."""
+    """Names of the scenario's metrics, also after a comma."""
     scenario = _scenario(context)
     return _last_of_list(possible(scenario.classes), incomplete) if scenario else []
 
 
 def keys(context: typer.Context, incomplete: str) -> list[str]:
-    """Keys of the scenario and of schemes given earlier, with a trailing `=`."""
+    """Keys of the scenario and of the schemes given earlier, each with a trailing `=`."""
     scenario = _scenario(context)
     found = [*scenario.source.parameters, *(setting["key"] for setting in scenario.resolved())] if scenario else []
     for name in str(context.params.get("schemes") or context.params.get("scheme") or "").split(","):

@@ -10,7 +10,7 @@ from shortflow.lazy import json
 
 _LOG = logging.getLogger("shortflow")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Control characters in users' texts, except tabs and newlines: terminals would execute them."""
+"""Control characters in users' texts, except tabs and newlines. Terminals would execute them."""
 
 
 def without_controls(text: str) -> str:
@@ -30,7 +30,7 @@ def print_note(message: str) -> None:
 
 
 def note(message: str) -> None:
-    """Emits a note: on stderr for a command, in the log for a call from Python."""
+    """Emits a note: on stderr during a command, in the log during a call from Python."""
     _LOG.info(message)
 
 
@@ -53,5 +53,5 @@ def notes_on_stderr() -> Iterator[None]:
 
 
 def note_report(report: object, runs: int, reused: int, seconds: float) -> None:
-    """Notes a report's path, number of runs and time."""
+    """Notes the path of a report, its number of runs, and the time in seconds."""
     note(f"report: {report} ({runs} runs, {reused} reused, {seconds:.0f} s)")

@@ -5,18 +5,20 @@ from dataclasses import dataclass
 from typing import Any
 
 Entry = Mapping[str, Any]
-"""A name: `name` or `id`, and `summary`; maybe `unit`, `source`, `paper`, or `values` with the one `taken`."""
+"""Attributes of a name: `name` or `id`, and `summary`. Optional are `unit`, `source`, `paper`, and `values` with the
+one `taken`.
+"""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A kind of names. A package adds one by an entry point of the group `shortflow.names`."""
+    """A kind of names. A package adds a kind by an entry point in the group `shortflow.names`."""
 
     entries: Callable[[], Sequence[Entry]]
     """All names of this kind."""
     details: Callable[[Entry], Iterator[str]] | None = None
-    """Lines shown below a name, for `list KIND NAME` and `--long`."""
+    """Lines below a name, for `list KIND NAME` and `--long`."""
     worked_out: Callable[[Entry], Entry] | None = None
-    """Adds to an entry what takes seconds, before its details are shown."""
+    """Adds the attributes that take seconds to compute, before details are shown."""
     working: str = ""
-    """Label of the progress display meanwhile."""
+    """Label of the progress display during `worked_out`."""

@@ -24,7 +24,7 @@ EXAMPLES = (
 
 
 def manual_page() -> str:
-    """The page in roff."""
+    """The manual page in roff."""
     root = get_command(app)
     context = root.make_context("shortflow", [], resilient_parsing=True)
     lines = [
@@ -48,7 +48,7 @@ def manual_page() -> str:
 
 
 def _command(command: Any, name: str, parent: Any) -> Iterator[str]:
-    """Section of a command, and of each subcommand."""
+    """Section of a command, then the sections of its subcommands."""
     context = command.make_context(name, [], parent=parent, resilient_parsing=True)
     usage = " ".join(command.collect_usage_pieces(context))
     yield f'.SS "{_text(f"{context.command_path} {usage}")}"'

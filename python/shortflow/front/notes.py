@@ -8,17 +8,20 @@ from shortflow.records import Drop
 from shortflow.scenario import WARNING, Scenario, warnings_at
 
 FAULTS = ("loss", "corrupted", "link down", "no route")
-"""Drop reasons that are faults of a scenario."""
+"""Reasons of drops that are faults of a scenario."""
 
 
 def note_warnings(scenario: Scenario, schemes: Iterable[Scheme]) -> None:
-    """Notes valid but probably unintended values of a scenario, alone or under these schemes."""
+    """Notes values of a scenario that are valid but probably unintended, alone or under these schemes."""
     for warning in scenario.warnings(schemes):
         note(f"{WARNING}{warning}")
 
 
 def note_warnings_at(ends: Iterable[tuple[Mapping[str, str], Scenario, Scheme]]) -> None:
-    """Notes a scheme's warnings at both ends of a range: each once, with the end's settings unless both have it."""
+    """Notes warnings at both ends of a range.
+
+    Each warning is noted once, with the settings of its end unless both ends have the warning.
+    """
     found = [
         (", ".join(f"{key}={value}" for key, value in point.items()), scenario.warnings([scheme]))
         for point, scenario, scheme in ends
@@ -28,7 +31,7 @@ def note_warnings_at(ends: Iterable[tuple[Mapping[str, str], Scenario, Scheme]])
 
 
 def note_faults(drops: Sequence[Drop]) -> None:
-    """Notes packets lost to the scenario's faults, with the worst places."""
+    """Notes the packets lost to a scenario's faults, with the three places that lost most."""
     for reason in FAULTS:
         places = sorted(((row["in_run"], row["place"]) for row in drops if row["reason"] == reason), reverse=True)
         if places:
@@ -39,7 +42,7 @@ def note_faults(drops: Sequence[Drop]) -> None:
 
 
 def note_about(notes: Iterable[str]) -> None:
-    """Notes limits of results, except warnings, which are printed above the bar."""
+    """Notes limits of results. Warnings are left out, because they are noted before the runs."""
     for each in notes:
         if not each.startswith(WARNING):
             note(each)

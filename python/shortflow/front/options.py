@@ -1,4 +1,4 @@
-"""Parameters shared by several commands, and their conversion."""
+"""Parameters that several commands share, and their conversion."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,15 +27,15 @@ from shortflow.terms import names, pairs, shares
 from shortflow.transport import Transport
 
 _DIGITS = 100
-"""Most digits of a number; Python refuses thousands of digits."""
+"""Maximum number of digits in a number, because Python refuses thousands of digits."""
 AnyScenario = Scenario | str | Path | Mapping[str, object]
-"""A scenario, or a source for `load`."""
+"""A scenario, or anything that `load` takes."""
 AnySchemes = str | Transport | Sequence[str | Transport]
-"""One scheme, several, or several names separated by commas."""
+"""One scheme, a sequence of schemes, or names separated by commas."""
 
 
 def whole(help_text: str, least: int = 1, most: int | None = None) -> Opt:
-    """An integer option from `least` up to `most`, if given."""
+    """An option for whole numbers from `least` on, up to `most` if given."""
     wanted = f"from {least} on" if most is None else f"from {least} to {most}"
 
     def read(value: object) -> int:
@@ -144,11 +144,11 @@ KeptIn = Annotated[str | Path, Opt(_KEPT, "DIR", read=Path)]
 KeptInIfAny = Annotated[str | Path | None, Opt(_KEPT, "DIR", read=Path, default=...)]
 OutDirectory = Annotated[str | Path | None, Opt("Store the results in this directory.", "DIR", read=Path)]
 Progress = ShowProgress
-"""Python only: the shell has a bar if stderr is a terminal."""
+"""For Python only. The shell shows a bar if stderr is a terminal."""
 
 
 def executor(jobs: Work, dask: str | None) -> Work:
-    """The executor for the runs."""
+    """The executor for the runs. Raises `ConfigError` if both `jobs` and `dask` are given."""
     if dask is None:
         return jobs
     if jobs is not None:
@@ -159,28 +159,31 @@ def executor(jobs: Work, dask: str | None) -> Work:
 
 
 def precision(until_ci: str | None, max_seeds: int | None) -> Precision | None:
-    """Wanted precision; None if none."""
+    """The wanted precision; None without `until_ci`. Raises `ConfigError` for `max_seeds` without `until_ci`."""
     if until_ci is None and max_seeds is not None:
         raise ConfigError(f"--max-seeds {max_seeds}: needs --until-ci; without it, --seeds sets the number")
     return None if until_ci is None else Precision.parse(until_ci, max_seeds or MAX_SEEDS)
 
 
 def scenario_with(scenario: AnyScenario, changes: Changes | None) -> Scenario:
-    """The scenario with its own settings among the changes, which may supply missing values."""
+    """The scenario, loaded with the changes that are its own, so that they may supply missing values.
+
+    A loaded `Scenario` is returned unchanged.
+    """
     if isinstance(scenario, Scenario):
         return scenario
     return load_scenario(scenario, split_settings(changes or {})[0])
 
 
 def scheme_list(schemes: AnySchemes) -> Sequence[str | Transport]:
-    """Schemes as a sequence."""
+    """The schemes as a sequence."""
     if isinstance(schemes, str) and not isinstance(schemes, NamedScheme):
         return names(schemes, "--schemes")
     return [schemes] if isinstance(schemes, str | type) else schemes
 
 
 def metric_names(metrics: str | Sequence[str] | None) -> Sequence[str]:
-    """Names of metrics as a sequence."""
+    """The names of metrics as a sequence."""
     return names(metrics, "--metrics") if isinstance(metrics, str) else metrics or ()
 
 
@@ -191,7 +194,7 @@ def criteria(
     bins: str | Sequence[str | int] | None = None,
     schemes: Sequence[str | Transport] = (),
 ) -> Criteria:
-    """Criteria of an answer; a baseline must be among the schemes, if given."""
+    """The criteria of an answer. Raises `ConfigError` if `schemes` are given and the baseline is not one of them."""
     known = [getattr(each, "__name__", str(each)) for each in schemes]
     if known and baseline is not None and baseline not in known:
         raise unknown_name("baseline among the schemes", baseline, known)
@@ -205,7 +208,10 @@ def store_in(out: str | Path | None) -> "store.runs.Store | None":
 
 
 def seed_list(seeds: int | Sequence[int]) -> Sequence[int]:
-    """Seeds as a sequence; a number n means seeds 1 to n."""
+    """The seeds as a sequence; n stands for seeds 1 to n.
+
+    Raises `ConfigError` for a repeated seed or another value.
+    """
     if isinstance(seeds, int) and seeds >= 1:
         return range(1, seeds + 1)
     if isinstance(seeds, Sequence) and seeds and all(isinstance(seed, int) for seed in seeds):

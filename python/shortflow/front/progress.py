@@ -13,17 +13,23 @@ from shortflow.front.console import print_note
 from shortflow.runner import Progress
 
 ShowProgress = Progress | bool | None
-"""`None`: a bar in notebooks and terminals, else a line every 30 s; `False`: nothing; or a function."""
+"""`None` for a bar in notebooks and terminals, else a line every 30 s; `False` for nothing; or a function."""
 LATELY_S = 30.0
-"""Shortest time for measuring the pace, and interval of progress lines, in seconds."""
+"""Interval of progress lines, and minimum time over which the pace is measured, in seconds."""
 _FAR_S = 86_400.0
 """Longest remaining time to show, in seconds."""
 FIRST_S = 2.0
-"""Shortest time before the first run has finished. A run foretells its own end, so its pace is known sooner."""
+"""Minimum time over which the pace is measured before the first run has finished, in seconds.
+
+An active run reports the simulated share of its time, so its pace is known before the run ends.
+"""
 
 
 class Pace:
-    """Pace over the later half of the elapsed time. A fixed interval would be too noisy, because runs differ."""
+    """Pace of runs over the later half of the elapsed time.
+
+    A fixed interval would be too noisy, because runs differ.
+    """
 
     def __init__(self) -> None:
         """Starts the clock."""
@@ -31,9 +37,9 @@ class Pace:
         self._marks = collections.deque([(self._began, 0.0, 0)])
 
     def update(self, fraction: float, finished: int) -> tuple[str, float | None]:
-        """Runs per second in words, and remaining seconds at that pace; empty and None at first."""
+        """Runs per second in words, and the remaining seconds at this pace. Empty and None in the first second."""
         now = time.monotonic()
-        if finished < self._marks[-1][2]:  # a new round of runs
+        if finished < self._marks[-1][2]:  # a new batch of runs began
             self._began = now
             self._marks.clear()
         self._marks.append((now, fraction, finished))
@@ -48,14 +54,14 @@ class Pace:
 
 
 class Lines:
-    """Progress lines for a stderr that is no terminal, one every 30 s. Consecutive bars may share them."""
+    """Progress lines for a stderr that is not a terminal, one every 30 s. Consecutive bars may share one object."""
 
     def __init__(self) -> None:
-        """The first line is due after 30 s."""
+        """Makes the first line due after 30 s."""
         self._last = time.monotonic()
 
     def due(self) -> bool:
-        """True if a line is due; then restarts the interval."""
+        """Returns True if a line is due, and restarts the interval."""
         now = time.monotonic()
         late = now - self._last >= LATELY_S and not sys.stderr.isatty()
         if late:
@@ -64,7 +70,7 @@ class Lines:
 
 
 def progress_bar(label: str, lines: Lines | None = None) -> contextlib.AbstractContextManager[Progress]:
-    """A live bar on stderr; without a terminal, a line every 30 s."""
+    """A live bar on stderr. Without a terminal, a line every 30 s."""
     if sys.stderr.isatty():
         return front.terminal.live_bar(label)
     return contextlib.nullcontext(_progress_lines(label, lines or Lines()))
@@ -88,7 +94,7 @@ def _progress_lines(label: str, lines: Lines) -> Progress:
 
 
 def reporting(label: str, shown: ShowProgress) -> contextlib.AbstractContextManager[Progress | None]:
-    """A receiver of progress. Bars are removed at the end."""
+    """A receiver of progress that shows `label`, or None. Bars are removed at the end."""
     if callable(shown) or shown is False:
         return contextlib.nullcontext(shown or None)
     display = _notebook()

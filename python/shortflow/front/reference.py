@@ -25,11 +25,11 @@ from shortflow.records import Declared, ParamInfo, RegistryEntry
 
 _KEY_HEADS = ("key", "default", "expected", "meaning")
 _MANY = 3
-"""Keys of this many kinds are described once."""
+"""Keys that at least this many kinds share are described once."""
 
 
 def part_page(name: str) -> str:
-    """The part for `<!-- generated: NAME -->` in a page."""
+    """Text for the mark `<!-- generated: NAME -->` in a page."""
     kind, _, which = name.partition(" ")
     return PARTS[kind](which) if which else PARTS[kind]()
 
@@ -53,7 +53,7 @@ def _commands(command: Any, path: str, level: int) -> Iterator[str]:
 
 
 def names_page(kind: str) -> str:
-    """All schemes, transports, queue disciplines or ideal schedulers, with parameters."""
+    """All schemes, transports, queue disciplines or ideal schedulers, with their parameters."""
     return "\n".join(_entry(entry) for entry in _core.registry()[kind])
 
 
@@ -68,7 +68,7 @@ def _entry(entry: RegistryEntry) -> str:
 
 
 def tables(name: str) -> str:
-    """Keys of a scenario table; for kinds, shared keys first, then those of each."""
+    """Keys of a scenario table. For a table with kinds, the shared keys come first, then the keys of each kind."""
     found = [each for each in all_declared() if each["table"] == ("" if name == "scenario" else name)]
     if not is_kind(found[0]):
         return _keys(found[0]["keys"])
@@ -106,7 +106,7 @@ def _default(key: ParamInfo) -> str:
 
 
 def columns(name: str) -> str:
-    """Columns of a table of results."""
+    """Columns of a result table."""
     rows = [
         (f"`{column}`", f"{dtype}".lower(), "yes" if column in OPTIONAL[name] else "no", ABOUT[name][column])
         for column, dtype in TABLES[name].items()
@@ -143,7 +143,7 @@ def python() -> str:
 
 
 def api() -> str:
-    """Names of `shortflow.api`, module by module, each with its first sentence."""
+    """Names of `shortflow.api` by module, each with the first paragraph of its description."""
     lines = []
     for path in api_modules():
         rows = [(f"`{name}`", about) for name, about in sorted(api_names(path).items())]
@@ -158,14 +158,16 @@ def api_modules() -> list[str]:
 
 
 def api_names(module: str) -> dict[str, str]:
-    """Names that a module of `shortflow.api` hands on, each with the first sentence about it at its definition."""
+    """Names that a module of `shortflow.api` exports, each with the first paragraph of the description at its
+    definition.
+    """
     imports = [node for node in ast.parse(_source(module)).body if isinstance(node, ast.ImportFrom)]
     homes = [(each.name, str(node.module)) for node in imports for each in node.names]
     return {name: " ".join(_about(name, home).partition("\n\n")[0].split()) for name, home in homes}
 
 
 def _about(name: str, home: str) -> str:
-    """Docstring of a class, function or module, or the text below a constant."""
+    """Docstring of a class, function or module, or the string below a constant."""
     value = getattr(import_module(home), name)
     if isinstance(value, Statistic):
         return value.about
@@ -194,7 +196,7 @@ def _sentence(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """A line as literal Markdown, with text between backticks as code."""
+    """Text in Markdown in which only text between backticks has a meaning, as code."""
     parts = " ".join(text.split()).replace("|", "\\|").split("`")
     parts[::2] = (re.sub(r"([*_<\[\]])", r"\\\1", part) for part in parts[::2])
     return "`".join(parts)

@@ -1,4 +1,4 @@
-"""The `shortflow` command. Progress goes to stderr, results to stdout; every failure ends in one clean message."""
+"""The `shortflow` command. Results go to stdout, progress to stderr. Every failure ends in one clean message."""
 
 import ast
 import errno
@@ -27,20 +27,20 @@ COMMANDS = (
     *("sweep", "search", "tune", "advise"),
     *("list", "show", "import", "export", "schema", "report", "bench", "linux"),
 )
-"""Commands, in the order of the help. Each is declared in the module of its name, or by another package."""
+"""Commands, in the order of the help. The module with the command's name declares it, or another package does."""
 NOT_NAMES = {"list": ("list", "list_"), "import": ("import_files", "import_files")}
-"""Module and function of commands whose name Python uses itself."""
+"""Module and function of the commands whose name is a name of Python."""
 
 
 class Commands(CommandGroup):
-    """All commands, each imported on demand, so that no command waits for imports of another."""
+    """All commands. Each command is imported on demand, so that no command waits for the imports of another."""
 
     def list_commands(self, _: Any) -> list[str]:
-        """All names, in the order of the help; those of other packages come last."""
+        """Names of all commands, in the order of the help. Commands of other packages come last."""
         return _names()
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of this name, or None. An unknown name leaves the names of all commands, for suggestions."""
+        """The command of this name, or None. For an unknown name, Typer then suggests similar names."""
         if cmd_name not in COMMANDS and cmd_name not in _names():
             self._name_all()
         elif cmd_name not in self.commands:
@@ -48,7 +48,7 @@ class Commands(CommandGroup):
         return super().get_command(ctx, cmd_name)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Help with the summary of each command, without imports, and a note on packages that are not heard."""
+        """Help with the summary of each command, without imports. Notes the packages whose commands are left out."""
         for each in installed.left_out(installed.COMMANDS, COMMANDS):
             print_note(f"left out: {each}")
         points = installed.added(installed.COMMANDS)
@@ -65,7 +65,7 @@ class Commands(CommandGroup):
 
 
 def _names() -> list[str]:
-    """Names of all commands. A dot is in the names of subcommands."""
+    """Names of all commands. A name with a dot is a subcommand, and is left out."""
     others = [name for name in installed.added(installed.COMMANDS) if "." not in name]
     return list(dict.fromkeys([*COMMANDS, *others]))
 
@@ -91,7 +91,7 @@ def _load(name: str) -> Any:
 
 
 def _summary(name: str, point: EntryPoint | None) -> str:
-    """First paragraph of a command's docstring, read from the source: the modules import slow packages."""
+    """First paragraph of a command's docstring, read from the source, because its module imports slow packages."""
     home, function = _home(name)
     file = Path(__file__).parents[1] / "commands" / f"{home}.py"
     if not _is_built_in(name):
@@ -100,12 +100,12 @@ def _summary(name: str, point: EntryPoint | None) -> str:
         try:
             spec, function = find_spec(point.module), point.attr
             body = ast.parse(Path(spec.origin if spec and spec.origin else os.devnull).read_text("utf-8")).body
-        except Exception:  # any: `find_spec` imports the package above the module
+        except Exception:  # any error, because `find_spec` imports the package that holds the module
             return f"Cannot be loaded: `shortflow {name}` says why."
     else:
         body = ast.parse(file.read_text("utf-8")).body
     functions = (each for each in body if isinstance(each, ast.FunctionDef))
-    # A group's entry point is its `Typer`; the function of the command's name describes it.
+    # A group's entry point is a `Typer`. The function with the command's name describes the group.
     found = next((ast.get_docstring(each) for each in functions if each.name in (function, name)), "")
     return " ".join((found or "").partition("\n\n")[0].split())
 
@@ -129,7 +129,7 @@ FAILURES: dict[type[Exception], errors.ExitCode] = {
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 SAME_S = 0.5
-"""Repeats of a signal within this time count once: `timeout` signals the process, then its group."""
+"""Repeats of a signal within this time in seconds count once: `timeout` signals the process, then its group."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -154,13 +154,13 @@ def run_and_exit() -> None:
 
 
 def _interrupt(number: int, _: object) -> None:
-    """Ends the work in order."""
+    """Ends the work in order, on SIGINT."""
     _end_at_next_signal(number)
     raise KeyboardInterrupt
 
 
 def _leave(number: int, _: object) -> None:
-    """Exits as the shell expects after a signal, once runs are stopped and the terminal is restored."""
+    """Exits with the code that the shell expects after SIGTERM, after runs are stopped and the terminal is restored."""
     _end_at_next_signal(number)
     sys.exit(128 + number)
 
@@ -173,7 +173,7 @@ def _end_at_next_signal(first: int) -> None:
         if number == first and time.monotonic() - came < SAME_S:
             return
         if sys.stderr.isatty():
-            os.write(sys.stderr.fileno(), b"\x1b[?25h")  # show the cursor, hidden by a progress bar
+            os.write(sys.stderr.fileno(), b"\x1b[?25h")  # show the cursor, which a progress bar hides
         os._exit(128 + number)
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -181,20 +181,20 @@ def _end_at_next_signal(first: int) -> None:
 
 
 def run_command(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command. Failures become a message on stderr and an exit code."""
+    """Runs the command, and returns its exit code. A failure becomes a message on stderr."""
     try:
         with notes_on_stderr():
             code = app(args=arguments, prog_name="shortflow", standalone_mode=False)
         sys.stdout.flush()
-        if code == errors.ExitCode.INTERRUPTED:  # Typer's code for Ctrl-C
+        if code == errors.ExitCode.INTERRUPTED:  # Typer's exit code for Ctrl-C
             raise KeyboardInterrupt
         return int(code or errors.ExitCode.FINE)
     except BrokenPipeError:
-        # The reader of stdout has left. Nothing may write there, not even the interpreter at exit.
+        # The reader of stdout has gone. Nothing may write to stdout, not even the interpreter at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return errors.ExitCode.FINE
     except typer.TyperException as error:
-        message = error.format_message().rstrip(".")  # empty without arguments: the help is printed
+        message = error.format_message().rstrip(".")  # empty if there were no arguments and the help was printed
         hint = "" if message.endswith("?") else "; see `--help`"
         return _fail(message + hint, errors.ExitCode.WRONG_INPUT) if message else errors.ExitCode.WRONG_INPUT
     except OSError as error:
@@ -203,7 +203,7 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
         return _fail(what + remedy, errors.ExitCode.MISSING_REQUIREMENT if is_full else errors.ExitCode.WRONG_INPUT)
     except tuple(FAILURES) as error:
         return _fail(str(error), FAILURES[type(error)])
-    except BaseException as error:  # polars turns Ctrl-C during its imports into a panic
+    except BaseException as error:  # Polars turns Ctrl-C during its import into a panic
         if not isinstance(error, KeyboardInterrupt) and "KeyboardInterrupt" not in str(error):
             raise
         return _fail("interrupted", errors.ExitCode.INTERRUPTED)

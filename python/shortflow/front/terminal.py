@@ -30,7 +30,7 @@ class PlainConsole(Console):
     """A console that strips control characters from users' texts."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        """All segments. Rich marks its own control segments."""
+        """The rendered segments. Rich's own control sequences, which Rich marks, are kept."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=without_controls(segment.text))
 
@@ -39,7 +39,7 @@ class _Results(PlainConsole):
     """A console for stdout."""
 
     def on_broken_pipe(self) -> None:
-        """Raises, so that the command ends as usual instead of with Rich's exit code 1."""
+        """Raises `BrokenPipeError`, so that the command ends as usual instead of with Rich's exit code 1."""
         raise BrokenPipeError
 
 
@@ -49,15 +49,17 @@ def print_blocks(blocks: Iterable[Block]) -> None:
 
 
 def working(label: str) -> contextlib.AbstractContextManager[object]:
-    """Shows a spinner with the label on stderr; nothing without a terminal."""
+    """Shows a spinner with the label on stderr. Without a terminal, shows nothing."""
     return PlainConsole(file=sys.stderr).status(label)
 
 
 class _Bar(RichProgress):
-    """A bar with a second line on narrow terminals: elapsed and remaining time, and reason for waiting."""
+    """A bar with a second line for elapsed time, remaining time and the reason of waiting, so that it fits narrow
+    terminals.
+    """
 
     def get_renderables(self) -> Iterator[RenderableType]:
-        """The bar of each task, then its second line."""
+        """The bars of all tasks, then the second line of each."""
         yield self.make_tasks_table(self.tasks)
         for task in self.tasks:
             spent, left = map(_clock, (task.elapsed, task.fields["left"]))
@@ -70,7 +72,7 @@ def _clock(seconds: float | None) -> str:
 
 @contextlib.contextmanager
 def live_bar(label: str) -> Iterator[Progress]:
-    """A live bar on stderr."""
+    """A live bar on stderr, as a function that takes the progress."""
     console = PlainConsole(file=sys.stderr)
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -97,14 +99,17 @@ def live_bar(label: str) -> Iterator[Progress]:
 _HEIGHT = 8
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ROWS = 2_000
-"""Events per portion."""
+"""Number of events per portion."""
 _FLOWS = 8
 _WINDOW_WIDTH = 30
 
 
 @contextlib.contextmanager
 def watching(scenario: Scenario, label: str) -> "Iterator[tuple[_core.Capture, Progress]]":
-    """The capture of a drawn run, and the function that takes its progress and draws. The last picture stays."""
+    """The capture of a drawn run, and the function that takes the run's progress and draws. The last picture stays.
+
+    Raises `ConfigError` if stderr is not a terminal.
+    """
     if not sys.stderr.isatty():
         raise ConfigError("--watch: needs a terminal on stderr; without --watch the run prints lines of progress")
     console = PlainConsole(file=sys.stderr, highlight=False)
@@ -128,22 +133,22 @@ def watching(scenario: Scenario, label: str) -> "Iterator[tuple[_core.Capture, P
 
 @dataclass
 class _Picture:
-    """Data drawn so far."""
+    """Data of the live drawing of a run."""
 
     label: str
     port: str
-    """Port of the drawn queue; empty for the longest queue, if the scenario measures none."""
+    """Port of the drawn queue. Empty for the longest queue of any port, if the scenario measures no port."""
     width: int
     step_s: float = 1e-5
-    """Time per column in seconds; doubles when the width is used up."""
+    """Seconds per column. Doubles when the run exceeds the width."""
     queue: dict[int, int] = field(default_factory=dict)
-    """Longest queue found by packets, by column."""
+    """Longest queue in packets, by column."""
     windows: dict[int, float] = field(default_factory=dict)
-    """Last window of each flow, in the order of first appearance."""
+    """Last window in segments of the flows with the latest ACKs, the latest last."""
     timeouts: int = 0
 
     def take(self, rows: _core.Table) -> None:
-        """Adds events."""
+        """Adds a portion of events."""
         events = pl.DataFrame(rows)
         if events.is_empty():
             return
@@ -167,7 +172,7 @@ class _Picture:
             del self.windows[next(iter(self.windows))]
 
     def draw(self, fraction: float, waiting: str) -> Table:
-        """The picture for Rich. Copies the data first, because the run continues."""
+        """The picture for Rich. Copies the data first, because the run continues in another thread."""
         queue, windows = dict(self.queue), dict(self.windows)
         grid = Table.grid(padding=(0, 1))
         more = f"; {waiting}" if waiting else ""
