@@ -1,1 +1,1 @@
-"""Results and scenarios as files of other tools. A kind is a module, and a line of `kinds.KINDS`."""
+"""Results and scenarios as files of other tools. Each kind is a module and an entry of `kinds.KINDS`."""

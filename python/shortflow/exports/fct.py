@@ -1,4 +1,4 @@
-"""HPCC's `fct.txt`: one finished flow a row, in nanoseconds, as its `fct_analysis.py` reads them.
+"""HPCC's `fct.txt`: one finished flow per row, with times in nanoseconds, for HPCC's `fct_analysis.py`.
 
 Source: `qp_finish` in HPCC's `simulation/scratch/third.cc`.
 """
@@ -13,7 +13,7 @@ from shortflow.quantities import counted
 from shortflow.results import Results
 
 _FIRST_PORT, _PORT = 10_000, 100
-"""Source port of a pair's first flow, and destination port of all flows, which HPCC's script looks for."""
+"""Source port of the first flow of a pair of hosts, and destination port of all flows, which HPCC's script expects."""
 
 
 def address(host: int) -> str:
@@ -22,7 +22,7 @@ def address(host: int) -> str:
 
 
 def numbers(names: Sequence[str]) -> Mapping[str, int]:
-    """Numbers of hosts: those of names such as `h3` or `3`, or else their order."""
+    """Numbers of hosts: from names such as `h3` or `3` if all are distinct, else from the order of names."""
     found = [re.fullmatch(r"[A-Za-z]*(\d+)", name) for name in names]
     if all(found) and len({each[1] for each in found if each}) == len(names):
         return {name: int(each[1]) for name, each in zip(names, found, strict=True) if each}
@@ -30,7 +30,10 @@ def numbers(names: Sequence[str]) -> Mapping[str, int]:
 
 
 def lines(flows: "pl.DataFrame") -> "pl.Series":
-    """Rows of finished flows by their finish: addresses, ports, bytes, start, FCT and FCT in the empty network."""
+    """Rows of finished flows in the order of their finish.
+
+    Each row has addresses, ports, bytes, start, FCT, and FCT in the empty network.
+    """
     done = flows.filter(pl.col("fct_s").is_not_null()).sort("finish_s", "id")
     hosts = numbers(pl.concat([flows["source"], flows["destination"].alias("source")]).unique().to_list())
     table = {name: address(number) for name, number in hosts.items()}

@@ -6,4 +6,4 @@ from shortflow.exports import fct, sonic, tables
 from shortflow.exports.export import Export
 
 KINDS: Mapping[str, Export] = {each.name: each for each in (fct.EXPORT, tables.EXPORT, sonic.EXPORT)}
-"""By the value of `--as`."""
+"""Kinds of exports, by the value of `--as`."""

@@ -1,7 +1,7 @@
 """A patch of SONiC's `config_db.json`: WRED and buffer profiles with a scenario's thresholds.
 
-The patch is a part of `config_db.json`, as `config load` takes it. Its meaning is that of `imports.sonic`: importing it
-again gives the same settings, up to whole per cents and powers of two.
+The patch is a part of `config_db.json` for `config load`. `imports.sonic` reads the patch with the same meaning: an
+import of the patch gives the same settings, rounded to whole per cents and powers of two.
 """
 
 import json
@@ -23,9 +23,9 @@ from shortflow.imports.networks import few
 from shortflow.quantities import parse
 
 FILE = "patch.json"
-"""Name of the file."""
+"""Name of the patch file."""
 FULL_PACKET = 1500
-"""Bytes of a full packet, unless settings say otherwise."""
+"""Bytes of a full packet, unless the settings give another size."""
 _WRED = {
     "queue.weight": (
         "1",
@@ -49,11 +49,11 @@ def patch(
     base: Place | None = None,
     queue: int | None = None,
 ) -> Patch:
-    """A patch with the settings `switch.…` of a scenario and `queue.…` of a scheme, and what it cannot express.
+    """A patch with the settings `switch.…` of a scenario and `queue.…` of a scheme, and the settings that SONiC lacks.
 
-    `full_packet` is the size of a full packet in bytes, for thresholds in packets. `switches` are those of the
-    scenario. With a configuration `base`, the patch has what differs there for a queue of its ports, and the switch
-    keeps its own values of settings that are absent. Else it is a configuration of its own.
+    `full_packet` is the size of a full packet in bytes, for thresholds in packets. `switches` are the switches of the
+    scenario. With a configuration `base`, the patch has only the differences for one queue of its ports, and the switch
+    keeps its own values of absent settings. Without `base`, the patch is a new configuration.
     """
     found = (
         change_base(settings, Today.of(base, queue), switches or {}, full_packet)
@@ -63,13 +63,13 @@ def patch(
     for key, (expected, words) in _WRED.items():
         if key in settings and settings[key] != expected:
             found.not_expressed.append(f"{words.format(settings[key])}.")
-    # Ports that share a pool or a profile say the same of it.
+    # Ports that share a pool or a profile give the same sentences.
     found.not_expressed, found.notes = ([*dict.fromkeys(each)] for each in (found.not_expressed, found.notes))
     return found
 
 
 def _new(settings: Mapping[str, str], full_packet: int, switches: Switches) -> Patch:
-    """A configuration of its own."""
+    """A new configuration."""
     found = Patch()
     tables = {name: {key: of[key] for key in of if key in KEYS} for name, of in by_table(settings).items()}
     tables = {name: of for name, of in tables.items() if of}
@@ -99,7 +99,10 @@ def _new(settings: Mapping[str, str], full_packet: int, switches: Switches) -> P
 
 
 def write(settings: Mapping[str, str], base: Base | None, switches: Switches, directory: Path) -> Sequence[str]:
-    """Writes the patch. Returns what it does not express, and how it is to be used."""
+    """Writes the patch. Returns sentences on settings that the patch lacks, and on its use.
+
+    Raises `ConfigError` if no setting has a counterpart in SONiC.
+    """
     sizes = [parse(settings.get(key, "0B")) for key in ("tcp.mss", "tcp.header")]
     full_packet = round(sum(size.number * size.factor for size in sizes if size)) or FULL_PACKET
     root = read_json(File(base.path)) if base else None
@@ -113,7 +116,7 @@ def write(settings: Mapping[str, str], base: Base | None, switches: Switches, di
 
 
 def write_json(path: Path, tables: Mapping[str, object]) -> None:
-    """Writes tables of a configuration."""
+    """Writes tables of a configuration as JSON."""
     path.write_text(json.dumps(tables, indent=4) + "\n", "utf-8")
 
 

@@ -1,7 +1,7 @@
-"""Changes of an existing configuration, so that an import of it has the settings of a scenario.
+"""Changes of an existing configuration, so that an import of the result has the settings of a scenario.
 
-A profile changes only where its ports have other settings than an import of the configuration gives them. If its ports
-have different ones, those with settings of their own get a profile of their own.
+A profile changes only if the scenario's settings of its ports differ from the settings that an import gives them. If
+ports of one profile need different settings, some of the ports get a new profile.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,28 +30,28 @@ from shortflow.imports.networks import few
 from shortflow.imports.sonic_pfc import COMPUTED, reference
 
 NEW = "SHORTFLOW"
-"""Name of new profiles; those of a tier or port have its name too."""
+"""Name of new profiles. A profile for one tier or port also has the name of this tier or port."""
 
 
 @dataclass(frozen=True)
 class _Member:
-    """Ports of one table of the scenario: one port of the configuration, all of them, or ports without a name."""
+    """Ports with one table of the scenario: one port of the configuration, or several ports without a name."""
 
     table: str
     name: str
-    """Port of the configuration; empty if several or none are known."""
+    """Port of the configuration. Empty if several ports or no port are known."""
     place: int
-    """Its place among the links of the switch."""
+    """Position of the port among the links of the switch."""
     today: sonic.Port | None
-    """The port, or one with the profiles of most ports; None if the profiles are not known."""
+    """The port, or a port with the most usual profiles. None if the profiles are unknown."""
     wanted: Mapping[str, str]
     given: Mapping[str, str]
-    """Settings of the scenario, and those that an import of the configuration gives."""
+    """Settings of the scenario, and settings that an import of the configuration gives."""
 
 
 @dataclass(frozen=True)
 class _Change:
-    """A configuration and the scenario that changes it."""
+    """A configuration, and the scenario that changes it."""
 
     today: Today
     settings: Mapping[str, str]
@@ -67,7 +67,7 @@ class _Change:
         return meanings(ports.wanted, keys, self.full_packet)
 
     def put(self, table: str, name: str, fields: Mapping[str, str]) -> None:
-        """Adds those fields of a profile that the configuration does not have."""
+        """Adds fields of a profile whose values differ from the configuration's."""
         self.found.put(
             table, name, {key: text for key, text in fields.items() if not self._has(table, name, key, text)}
         )
@@ -81,9 +81,9 @@ class _Change:
 
 
 def change_base(settings: Mapping[str, str], today: Today, switches: Switches, full_packet: int) -> Patch:
-    """The patch of a configuration with settings `switch.…` of a scenario and `queue.…` of a scheme.
+    """The patch that gives a configuration the settings `switch.…` of a scenario and `queue.…` of a scheme.
 
-    The switch keeps its own values of settings that are absent, as those of a tuning are.
+    For settings that are absent, as most are after a tuning, the switch keeps its own values.
     """
     tables = {name: {key: of[key] for key in of if key in KEYS} for name, of in by_table(settings).items()}
     links = SwitchLinks.of(switches, tables)
@@ -100,7 +100,11 @@ def change_base(settings: Mapping[str, str], today: Today, switches: Switches, f
 
 
 def _ports(today: Today, tables: Tables, switches: Switches) -> list[_Member]:
-    """Each port beside its link, or else the usual profiles beside `[switch]`, and the other tables without a port."""
+    """Ports of the configuration with the settings of the scenario.
+
+    If switch and configuration have the same number of ports, each port gets the settings of its link. Otherwise the
+    usual profiles get the settings of `[switch]`, and the other tables have ports without a name.
+    """
     given = today.tables(switches)
 
     def of(table: str, name: str, place: int, port: sonic.Port | None) -> _Member:
@@ -119,9 +123,9 @@ def _ports(today: Today, tables: Tables, switches: Switches) -> list[_Member]:
 def _split(
     made: _Change, ports: Sequence[_Member], keys: Sequence[str], *, is_there: bool
 ) -> tuple[list[_Member], list[list[_Member]]]:
-    """Ports of one profile whose settings it takes, and those with settings that need a new one.
+    """Ports whose settings the present profile takes, and groups of ports that need a new profile.
 
-    The profile stays as it is if it has the settings of some of its ports.
+    The profile stays unchanged if it already has the settings of some of its ports.
     """
     alike: dict[tuple[object, ...], list[_Member]] = {}
     for each in ports:
@@ -160,13 +164,13 @@ def _change_curves(made: _Change) -> None:
 
 
 def _enabled(fields: dict[str, str], colour: str, old: Place | None) -> dict[str, str]:
-    """The fields, with WRED turned on where the profile has it off."""
+    """The fields, with WRED turned on if the profile has it off."""
     is_off = old is not None and old.text(f"wred_{colour}_enable") == "false"
     return {**fields, f"wred_{colour}_enable": "true"} if fields and is_off else fields
 
 
 def _change_rooms(made: _Change) -> None:
-    """Profiles of the queues of ports that do not pause, which the thresholds at egress limit."""
+    """Changes profiles of queues, for ports that do not pause: thresholds at egress limit these ports."""
     ports = [each for each in made.ports if not pauses(each.wanted)]
     names = {at: each.today.buffer.name if each.today and each.today.buffer else "" for at, each in enumerate(ports)}
     for name, members in _by_profile(ports, names).items():
@@ -187,7 +191,7 @@ def _change_rooms(made: _Change) -> None:
 
 
 def _change_pauses(made: _Change) -> None:
-    """Priority groups of ports that pause, ports that begin to, and the pool with their headroom."""
+    """Changes priority groups of ports that pause, adds groups for ports that begin to pause, and sizes the pool."""
     paused = made.today.switch.paused
     before = [each for each in made.ports if pauses(each.given)]
     after = [each for each in made.ports if pauses(each.wanted)]
@@ -219,7 +223,7 @@ def _change_pauses(made: _Change) -> None:
 
 
 def _change_groups(made: _Change, name: str, ports: Sequence[_Member]) -> dict[str, float]:
-    """Changes a profile of priority groups. Returns the headroom in bytes of ports where it is another one."""
+    """Changes a profile of priority groups. Returns the headroom in bytes of the ports whose headroom is known."""
     old = made.today.root.need("BUFFER_PROFILE", name)
     changed, several = _split(made, ports, PAUSES, is_there=True)
     found: dict[str, float] = {}
@@ -252,7 +256,7 @@ def _change_groups(made: _Change, name: str, ports: Sequence[_Member]) -> dict[s
 
 
 def _change_computed(made: _Change, ports: Sequence[_Member]) -> None:
-    """The threshold of profiles that the switch computes, one for all ports."""
+    """Changes the threshold of profiles that the switch computes. All ports share this threshold."""
     for each in ports[:1]:
         alpha = each.wanted.get("xoff_alpha", "none")
         if alpha != "none":
@@ -267,7 +271,7 @@ def _change_computed(made: _Change, ports: Sequence[_Member]) -> None:
 
 
 def _begin(made: _Change, name: str, ports: Sequence[_Member]) -> dict[str, float]:
-    """Ports that pause in the scenario, and do not in the configuration. Returns their headroom in bytes."""
+    """Adds ports that pause in the scenario but not in the configuration. Returns their headroom in bytes, by port."""
     places = [each.place for each in ports] if ports[0].name else []
     tables = list(dict.fromkeys(each.table for each in ports))
     headroom = sonic_pfc.add(
@@ -277,7 +281,7 @@ def _begin(made: _Change, name: str, ports: Sequence[_Member]) -> dict[str, floa
 
 
 def _size_pool(made: _Change, ports: _Member, headroom: Mapping[str, float]) -> None:
-    """The pool at ingress, which has what the headroom of all ports leaves of the memory."""
+    """Sizes the pool at ingress: the memory without the headroom of all ports."""
     pool = made.today.switch.paused.pool
     memory = bytes_of(ports.wanted.get("memory", ""))
     if memory is not None:
@@ -293,7 +297,7 @@ def _group_of(made: _Change, ports: _Member) -> str:
 
 
 def _say_beside(made: _Change, name: str, fields: Mapping[str, str], old: Place | None) -> None:
-    """Names fields that a patch cannot take away."""
+    """Reports fields that a patch cannot remove."""
     pairs = (("dynamic_th", "static_th"), ("static_th", "dynamic_th"), ("xon", "xon_offset"))
     for new, other in pairs:
         if new in fields and old is not None and old.at(other) and (new != "xon" or "static_th" in fields):
@@ -314,7 +318,7 @@ def _new_name(made: _Change, table: str, ports: Sequence[_Member], suffix: str =
 
 
 def _assign(made: _Change, table: str, field: str, of: str, name: str, ports: Sequence[_Member]) -> None:
-    """Assigns a profile to ports, or says to which tables of the scenario it belongs."""
+    """Assigns a profile to ports, or says which tables of the scenario need the profile."""
     if not ports[0].name:
         tables = few([f"[{each.table}]" for each in ports])
         made.found.notes.append(f"Assign {name} to the ports of {tables} in {table}.")

@@ -1,6 +1,6 @@
-"""Priority flow control as SONiC has it: lossless pools, profiles of priority groups, and the ports that pause.
+"""Priority flow control in SONiC: lossless pools, profiles of priority groups, and ports that pause.
 
-Its meaning is that of `imports.sonic_pfc`: importing the tables again gives the same XOFF, XON, headroom and memory.
+`imports.sonic_pfc` reads the tables with the same meaning: an import gives the same XOFF, XON, headroom and memory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ from shortflow.quantities import counted
 
 INGRESS, EGRESS, LOSSY = "ingress_lossless_pool", "egress_lossless_pool", "egress_lossy_pool"
 QUEUE = 3
-"""Queue and priority without loss of a new configuration; SONiC's own have 3 and 4."""
+"""Lossless queue and priority of a new configuration. SONiC's own configurations have 3 and 4."""
 _LANES = 4
-"""Lanes of a port, by which SONiC numbers ports."""
+"""Lanes of a port. SONiC numbers ports by their first lane."""
 
 
 def several_priorities(profile: str) -> str:
-    """The sentence on a profile that several priorities of a port have."""
+    """Sentence on a profile that several priorities of a port share."""
     return (
         f"{profile}: several priorities of a port have this profile. Each takes the headroom, and the pool leaves room "
         "for that of one."
@@ -29,13 +29,13 @@ def several_priorities(profile: str) -> str:
 
 
 def require_room(found: Patch, pool: str, size: float) -> None:
-    """Says that headroom leaves nothing of the memory for a pool."""
+    """Reports a pool for which the headroom leaves no memory."""
     if size < 1:
         found.not_expressed.append(f"{pool}: the headroom of all ports takes the memory, so that no size is left.")
 
 
 def alike(tables: Tables) -> list[list[str]]:
-    """Tables with the same settings; that of all ports is alone."""
+    """Tables grouped by equal settings. The table of all ports is a group of its own."""
     groups: dict[tuple[object, ...], list[str]] = {}
     for table, values in sorted(tables.items()):
         groups.setdefault((table == "switch", *sorted(values.items())), []).append(table)
@@ -44,19 +44,19 @@ def alike(tables: Tables) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class SwitchLinks:
-    """Links of one switch with the settings of their ports, as the scenario has them."""
+    """Links of one switch, with the settings of their ports in the scenario."""
 
     switch: str
     links: Sequence[tuple[Neighbour, str, Mapping[str, str]]]
-    """Other end, table of the scenario, and settings."""
+    """Other end, table of the scenario, and settings of each link."""
     is_only: bool
     """True if the scenario has no other switch."""
     groups: Sequence[Sequence[str]]
-    """Tables of the scenario by profile."""
+    """Tables of the scenario, grouped by profile."""
 
     @classmethod
     def of(cls, switches: Switches, tables: Tables) -> "SwitchLinks":
-        """Those of the switch with most links; port tables change the settings of `[switch]`."""
+        """The links of the switch with most links. Tables of ports override the settings of `[switch]`."""
         switch = max(switches, key=lambda each: len(switches[each].links), default="")
         found = []
         for each in switches[switch].links if switch else ():
@@ -66,27 +66,30 @@ class SwitchLinks:
 
     @property
     def pausing(self) -> list[tuple[str, Mapping[str, str]]]:
-        """Tables and settings of links with flow control."""
+        """Tables and settings of the links with flow control."""
         return [(table, values) for _, table, values in self.links if pauses(values)]
 
     def places(self, tables: Sequence[str]) -> list[int]:
-        """Places of the links with these tables."""
+        """Positions of the links with these tables."""
         return [place for place, (_, table, _) in enumerate(self.links) if table in tables]
 
     def needed(self, places: Sequence[int] | None) -> float | None:
-        """The largest headroom in bytes that `auto` is for these links, or for all; None without links."""
+        """The largest headroom in bytes that `auto` means for these links, or for all links. None without links."""
         chosen = range(len(self.links)) if places is None else places
         return max((self.links[place][0].headroom for place in chosen), default=None)
 
     @property
     def headroom(self) -> float:
-        """Bytes of headroom of all links, each with that of its profile."""
+        """Total headroom of all links with flow control in bytes.
+
+        If the headroom is `auto`, each link has the headroom of its profile.
+        """
         needed = {table: self.needed(self.places(group)) or 0.0 for group in self.groups for table in group}
         given = [(table, bytes_of(values.get("headroom", "auto"))) for table, values in self.pausing]
         return sum(needed[table] if each is None else each for table, each in given)
 
     def pairs(self, today: Today) -> str:
-        """The sentence on which port is which link, where both are in order."""
+        """Sentence on the pairing of ports and links in their order."""
         first, last = self.links[0][0].name, self.links[-1][0].name
         return (
             f"The ports of --base are the links of {self.switch} in their order: {today.ports[0]} is that to {first}, "
@@ -94,7 +97,10 @@ class SwitchLinks:
         )
 
     def names(self, today: Today | None) -> list[str]:
-        """SONiC's names of the links: those of the configuration, or new ones if the switch is the only one."""
+        """SONiC's port names of the links: from the configuration, or new names if the switch is the only one.
+
+        Empty if ports and links cannot be paired.
+        """
         if today and today.ports:
             return list(today.ports) if len(today.ports) == len(self.links) else []
         return [f"Ethernet{_LANES * place}" for place in range(len(self.links))] if self.is_only else []
@@ -111,9 +117,10 @@ def add(
     full_packet: int,
     wred: str,
 ) -> float | None:
-    """Adds pools, profiles, and the ports that pause, where a configuration does not have them pause today.
+    """Adds pools, profiles and ports that pause, for links that do not pause in the configuration today.
 
-    The ports are those of the links at these places, which have these tables of the scenario. Returns their headroom.
+    `places` are the positions of the links, and `tables` their tables in the scenario. Returns the headroom of a port
+    in bytes; None if unknown.
     """
     is_fresh = today is None or not today.is_paused
     profile = f"{name}_PG"
@@ -144,7 +151,7 @@ def add(
 def _put_ports(
     found: Patch, name: str, profile: str, ports: Sequence[str], today: Today | None, queue: str, wred: str
 ) -> None:
-    """Entries of ports that pause: the profiles of their queue and group, and their priority."""
+    """Adds entries of ports that pause: profiles of their queue and priority group, and their enabled priorities."""
 
     def put(table: str, port: str, field: str, of: str, value: str) -> Sequence[str]:
         entries = list(today.entries(table, port)) if today else [f"{port}|{queue}"]
@@ -168,7 +175,7 @@ def _put_ports(
 
 
 def _enabled(today: Today, port: str) -> list[str]:
-    """Priorities of a port that pause already."""
+    """Priorities of a port for which flow control is enabled already."""
     entries = today.root.each("PORT_QOS_MAP")
     texts = [each.text("pfc_enable") for each in entries if port in map(str.strip, each.name.split(","))]
     return [each.strip() for text in texts for each in text.split(",") if each.strip()]
@@ -182,7 +189,7 @@ def _new_ports(links: SwitchLinks, names: Sequence[str]) -> str:
 
 
 def _put_pools(found: Patch, name: str, values: Mapping[str, str], links: SwitchLinks, today: Today | None) -> None:
-    """The pools at ingress and egress, and a profile of queues that the pool at egress limits."""
+    """Adds the pools at ingress and egress, and a profile of queues that the egress pool limits."""
     memory = bytes_of(values.get("memory", "static"))
     limits = [bytes_of(of_link.get("xoff", "")) for _, of_link in links.pausing]
     if memory is None and limits:
@@ -205,7 +212,7 @@ def _put_pools(found: Patch, name: str, values: Mapping[str, str], links: Switch
     size = memory - links.headroom
     require_room(found, INGRESS, size)
     found.put("BUFFER_POOL", INGRESS, {"size": f"{size:.0f}"} if size >= 1 else {})
-    # A pool at egress that is larger already has room for all of the memory.
+    # A larger pool at egress already has room for the whole memory.
     today_has = float(today.root.text("BUFFER_POOL", EGRESS, "size") or 0) if today else 0.0
     if today_has < memory:
         found.put("BUFFER_POOL", EGRESS, {"type": "egress", "mode": "static", "size": f"{memory:.0f}"})

@@ -1,4 +1,4 @@
-"""Fields of SONiC's profiles with the settings of ports: WRED, queues, and priority groups."""
+"""Fields of SONiC's profiles for the settings of ports: WRED, queues and priority groups."""
 
 from collections.abc import Mapping
 
@@ -9,21 +9,24 @@ from shortflow.quantities import parse
 CURVE = ("mark_above", "mark_all_above", "mark_probability")
 ROOM = ("buffer", "memory_alpha")
 PAUSES = ("xoff", "xon", "headroom", "xoff_alpha")
-"""Keys of `[switch]` that a profile of WRED, of a queue, and of a priority group has."""
+"""Keys of `[switch]` in a profile of WRED, of a queue, and of a priority group."""
 KEYS = (*CURVE, *ROOM, *PAUSES, "memory")
 _FULL_PACKETS = 2
-"""Full packets that XON is below XOFF by default."""
+"""Default distance of XON below XOFF, in full packets."""
 
 
 def pauses(values: Mapping[str, str]) -> bool:
-    """True for settings of ports with flow control, or of some of its keys alone, as a tuning has them."""
+    """True for settings of ports with flow control.
+
+    Also true for settings with only some keys of flow control, as a tuning has them.
+    """
     return values.get("xoff", "none") != "none" or ("xoff" not in values and any(key in values for key in PAUSES))
 
 
 def curve(
     found: Patch, name: str, colour: str, values: Mapping[str, str], scheme: Mapping[str, str], full_packet: int
 ) -> dict[str, str]:
-    """Thresholds and probability of a WRED profile; none if the scheme does not mark by them."""
+    """Thresholds and probability of a WRED profile. Empty if the scheme does not mark by these thresholds."""
     if "tcp.mss" in scheme and not {"queue.mark", "queue.max"} & scheme.keys():
         found.not_expressed.append(
             f"{name}: the scheme has no queue that marks by mark_above, and SONiC has WRED alone. The patch has no "
@@ -56,7 +59,7 @@ def curve(
 
 
 def room(found: Patch, name: str, values: Mapping[str, str], full_packet: int) -> dict[str, str]:
-    """The limit of a queue: a part of the free pool, or bytes."""
+    """The limit of a queue: a share of the free pool, or bytes."""
     buffer, alpha = values.get("buffer", ""), values.get("memory_alpha", "")
     if alpha and values.get("memory") != "static":
         if buffer not in ("", "unlimited"):
@@ -71,9 +74,9 @@ def room(found: Patch, name: str, values: Mapping[str, str], full_packet: int) -
 def group(
     found: Patch, name: str, values: Mapping[str, str], needed: float | None, full_packet: int
 ) -> tuple[dict[str, str], float | None]:
-    """Fields of a profile of priority groups, and its headroom in bytes; None if no one says it.
+    """Fields of a profile of priority groups, and its headroom in bytes, or None if unknown.
 
-    `needed` is the headroom that `auto` is, and None where a profile keeps what it has.
+    `needed` is the headroom that `auto` means. None keeps the headroom and XON of an existing profile.
     """
     fields: dict[str, str] = {}
     alpha, limit, xon = values.get("xoff_alpha", "none"), values.get("xoff", ""), values.get("xon", "auto")
@@ -102,7 +105,7 @@ def group(
 
 
 def power_of_two(found: Patch, name: str, key: str, alpha: str) -> str:
-    """A share of the free memory as a power of two, with a sentence if it is none."""
+    """The exponent for a share of the free memory. Reports a share that is not a power of two."""
     power = sonic.exponent(float(alpha))
     if abs(2.0**power - float(alpha)) > 1e-9 * float(alpha):
         found.not_expressed.append(f"{name}: {key} = {alpha}; SONiC takes powers of two, 2^{power} = {2.0**power:g}.")
@@ -110,13 +113,13 @@ def power_of_two(found: Patch, name: str, key: str, alpha: str) -> str:
 
 
 def bytes_of(text: str) -> float | None:
-    """A size in bytes; None for words."""
+    """A size in bytes. None for words and other quantities."""
     quantity = parse(text)
     return quantity.number * quantity.factor if quantity and quantity.base == "B" else None
 
 
 def _threshold(found: Patch, text: str, full_packet: int) -> int | None:
-    """A threshold in bytes, which may count packets; None for words."""
+    """A threshold in bytes, converted from packets if needed. None for words."""
     quantity = parse(text)
     if quantity is None:
         return None

@@ -1,4 +1,4 @@
-"""An existing configuration as an export sees it: ports, their profiles, and the settings that an import gives them."""
+"""An existing configuration for an export: its ports, their profiles, and the settings that an import gives them."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from shortflow.quantities import parse, rounded
 from shortflow.terms import unquoted
 
 Tables = Mapping[str, Mapping[str, str]]
-"""Settings by table of a scenario: `switch`, `switch.leaf.up`, `switch.s0->h3`."""
+"""Settings by table of a scenario, such as `switch`, `switch.leaf.up` and `switch.s0->h3`."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,10 @@ class Today:
 
     @classmethod
     def of(cls, root: Place, queue: int | None) -> "Today":
-        """That of a document, for a queue of the user or for the only one. Raises `ConfigError` as the import does."""
+        """The configuration in a document, for the given queue, or for the only one.
+
+        Raises `ConfigError` as the import does.
+        """
         return cls(root, Options(queue=queue), sonic.Switch.of(root, queue))
 
     @property
@@ -39,23 +42,24 @@ class Today:
 
     @property
     def is_paused(self) -> bool:
-        """True if a port pauses."""
+        """True if at least one port pauses."""
         return bool(self.switch.paused.by_port)
 
     @property
     def profile(self) -> str:
-        """Profile of most priority groups; empty if no port pauses."""
+        """The most frequent profile of priority groups. Empty if no port pauses."""
         names = list(self.switch.paused.profiles.values())
         return max(names, key=names.count, default="")
 
     def is_paired(self, switches: Switches) -> bool:
-        """True for a scenario of one switch with as many links as the configuration has ports."""
+        """True if the scenario has one switch, with as many links as the configuration has ports, and more than one."""
         return len(switches) == 1 and all(len(each.links) == len(self.ports) > 1 for each in switches.values())
 
     def tables(self, switches: Switches) -> Tables:
         """Settings that an import of the configuration has for the switches of a scenario.
 
-        A switch with as many links as ports takes them in order, and other switches by the rates of their links.
+        A switch with as many links as ports takes the ports in order. Other switches take ports by the rates of their
+        links.
         """
         file = self.root.file
         part = sonic.SONIC.read(file, self.options)
@@ -70,9 +74,11 @@ class Today:
         return by_table({unquoted(key): str(each.value) for key, each in draft(parts, self.options, {}).values.items()})
 
     def entries(self, table: str, port: str) -> Mapping[str, str]:
-        """The entries for a port and its queues, with that of several ports beside which one stands; empty for none.
+        """Names of the entries for a port's queues.
 
-        Queues with the same profiles stay alike. Priority groups need not be.
+        The value is the name of the present entry if this names several ports, else empty. Queues with the same
+        profiles get entries, so that their profiles stay equal. Of the priority groups, only the one of the first queue
+        gets an entry.
         """
         queues = self.switch.queues[:1] if table == "BUFFER_PG" else self.switch.queues
         return dict(self._entry(table, port, queue) for queue in queues)
@@ -90,13 +96,13 @@ class Today:
         return f"{port}|{queue}", ""
 
     def named(self, table: str, name: str) -> str:
-        """A profile as the configuration names profiles: `AZURE`, or `[WRED_PROFILE|AZURE]` of older versions."""
+        """A reference to a profile in the configuration's form: `AZURE`, or `[WRED_PROFILE|AZURE]` in old versions."""
         tables = ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG")
         texts = [each.text() for of in tables for entry in self.root.each(of) for each in entry.each()]
         return f"[{table}|{name}]" if any(text.startswith("[") for text in texts) else name
 
     def has_several(self, profile: str) -> bool:
-        """True if a port has several priority groups of this profile."""
+        """True if a port has several priority groups with this profile."""
         groups = Counter[str]()
         for entry in self.root.each("BUFFER_PG"):
             ports, _, span = entry.name.partition("|")
@@ -107,7 +113,7 @@ class Today:
 
 
 def by_table(settings: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """The settings of switches by table."""
+    """Settings of switches, by table."""
     found: dict[str, dict[str, str]] = {}
     for key, value in settings.items():
         table, _, name = key.rpartition(".")
@@ -117,7 +123,7 @@ def by_table(settings: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def all_settings(tables: Tables, table: str, switches: Switches) -> dict[str, str]:
-    """All settings of the ports of a table: its own over those of the tables around it."""
+    """All settings of the ports of a table: its own settings override those of its tier and of `switch`."""
     inner = table.removeprefix("switch").removeprefix(".")
     switch = inner.partition("->")[0]
     tier = switches[switch].tier if switch in switches else inner.removesuffix(".up")
@@ -126,7 +132,7 @@ def all_settings(tables: Tables, table: str, switches: Switches) -> dict[str, st
 
 
 def meanings(values: Mapping[str, str], keys: Sequence[str], full_packet: int) -> tuple[object, ...]:
-    """Meanings of these keys: numbers in base units, or words. A key that is absent has its default."""
+    """Values of these keys: numbers in base units, or words. An absent key has its default."""
     return tuple(_meaning(values, key, full_packet) for key in keys)
 
 
@@ -138,7 +144,7 @@ def _meaning(values: Mapping[str, str], key: str, full_packet: int) -> object:
         if table["name"] == "switch"
     }
     if key == "memory_alpha" and values.get("memory", defaults["memory"]) == defaults["memory"]:
-        return None  # each port has its buffer to itself
+        return None  # each port has its own buffer
     text = values.get(key, defaults[key])
     quantity = parse(text)
     if quantity is None:

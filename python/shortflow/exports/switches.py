@@ -10,7 +10,7 @@ class Neighbour:
 
     name: str
     headroom: float
-    """Bytes that `switch.headroom` = auto is."""
+    """Headroom in bytes that `switch.headroom = auto` means."""
     rate_bps: float
 
 
@@ -20,8 +20,8 @@ class LinkedSwitch:
 
     tier: str
     links: Sequence[Neighbour]
-    """In the order of the scenario."""
+    """Links in the order of the scenario."""
 
 
 Switches = Mapping[str, LinkedSwitch]
-"""By name."""
+"""Switches by name."""

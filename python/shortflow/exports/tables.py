@@ -1,4 +1,4 @@
-"""Every table as CSV: `runs.csv` with settings and metrics, and the tables of each run."""
+"""All tables as CSV: `runs.csv` with settings and metrics, and the tables of each run."""
 
 from pathlib import Path
 

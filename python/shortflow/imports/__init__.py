@@ -1,4 +1,4 @@
-"""Files of other tools as scenarios. A format is a module, and a line of `formats.FORMATS`."""
+"""Files of other tools as scenarios. Each format is a module and an entry of `formats.FORMATS`."""
 
 from typing import TYPE_CHECKING
 

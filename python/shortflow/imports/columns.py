@@ -1,4 +1,4 @@
-"""Columns of numbers in a file: a million rows at once, and errors that name the line."""
+"""Columns of numbers in a file: vectorised over up to a million rows, with errors that name the line."""
 
 import csv
 import math
@@ -10,23 +10,23 @@ from shortflow.imports.files import MOST, SEMICOLON, File
 from shortflow.lazy import pl
 
 LINE = "line"
-"""Column with the number of a row's line."""
+"""Column with the line number of a row."""
 _BLANKS = re.compile(r"[ \t]+")
 
 
 def rows(file: File, first: int, names: Sequence[str], separator: str | None = None) -> "pl.DataFrame":
-    """Rows as texts, with their lines, from line `first` on.
+    """Rows from line `first` on, as texts with their line numbers.
 
-    Without a separator, any run of blanks and tabs separates. With one, fields may be in quotes. Fields that a row
-    lacks are null; a row with more fields than names is an error, except without a separator. Empty lines and comments
-    are left out.
+    Without a separator, any run of blanks and tabs separates fields, and surplus fields are dropped. With a separator,
+    fields may be in quotes, and a row with more fields than names raises `ConfigError`. Missing fields are null. Empty
+    lines and comments are left out.
     """
     lines = pl.DataFrame({"text": file.text.split("\n")}).with_row_index(LINE, offset=1).slice(first - 1)
     text = pl.col("text").str.strip_chars()
     comments = "#%" if separator == SEMICOLON else "#%;"
     lines = lines.with_columns(text).filter(text.str.contains(f"^[^{comments}]"))
     if separator is not None:
-        lines = lines.filter(text.str.contains(f'[^{re.escape(separator)}" \\t]'))  # rows of empty cells
+        lines = lines.filter(text.str.contains(f'[^{re.escape(separator)}" \\t]'))  # drop rows of empty cells
     if separator is None:
         lines = lines.with_columns(pl.col("text").str.replace_all(r"[ \t]+", " "))
     elif lines["text"].str.contains('"', literal=True).any():
@@ -42,7 +42,7 @@ def rows(file: File, first: int, names: Sequence[str], separator: str | None = N
 
 
 def _quoted(file: File, lines: "pl.DataFrame", names: Sequence[str], separator: str) -> "pl.DataFrame":
-    """Rows with fields in quotes."""
+    """Rows whose fields may be in quotes."""
     found: list[list[str | None]] = []
     for number, text in lines.iter_rows():
         fields = _unquoted(file, number, text, separator)
@@ -76,7 +76,7 @@ def numbers(
     is_whole: bool = False,
     field: str = "",
 ) -> "pl.Series":
-    """A column as numbers from `least` to the largest. A `ConfigError` names the first line with another value.
+    """A column as numbers from `least` to `MOST`. A `ConfigError` names the first line with another value.
 
     `field` is the column's name in errors.
     """
@@ -89,7 +89,7 @@ def numbers(
 
 
 def check(file: File, table: "pl.DataFrame", name: str, right: "pl.Series", expected: str, field: str = "") -> None:
-    """Raises a `ConfigError` for the first row that is not right."""
+    """Raises a `ConfigError` that names the first row for which `right` is not true."""
     wrong = (~right.fill_null(False)).arg_true()
     if len(wrong):
         row = table.row(int(wrong[0]), named=True)
@@ -98,12 +98,12 @@ def check(file: File, table: "pl.DataFrame", name: str, right: "pl.Series", expe
 
 
 def fields(line: str) -> list[str]:
-    """Fields of a line between blanks."""
+    """Fields of a line that blanks separate."""
     return _BLANKS.split(line.strip())
 
 
 def is_number(text: str) -> bool:
-    """True for a number, whole or not."""
+    """True for a finite number, whole or not."""
     try:
         return math.isfinite(float(text))
     except ValueError:
@@ -111,10 +111,10 @@ def is_number(text: str) -> bool:
 
 
 def is_whole(text: str) -> bool:
-    """True for digits alone."""
+    """True for a text of digits only."""
     return text.isascii() and text.isdigit()
 
 
 def empty(file: File, what: str) -> ConfigError:
-    """The error for a file without data."""
+    """The error about a file without data."""
     return ConfigError(f"{file.path}: is empty; expected {what}")

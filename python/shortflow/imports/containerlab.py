@@ -1,6 +1,7 @@
 """Topology files of containerlab (`*.clab.yml`): nodes, kinds, groups and links.
 
-Source: containerlab.dev, "Topology definition" and "Links". Containerlab has no rates: its links are virtual.
+Source: containerlab.dev, "Topology definition" and "Links". Containerlab's links are virtual, so the files have no
+rates.
 """
 
 import re
@@ -18,7 +19,7 @@ _HAS = re.compile(r"^\s+-?\s*endpoints?:", re.MULTILINE)
 _HOST_KINDS = ("linux", "ext-container", "k8s-kind")
 _ROUTERS = re.compile(r"frr|bird|quagga|gobgp|vyos|openbgpd|sonic|cumulus|holo|exabgp", re.IGNORECASE)
 _OUTSIDE = ("host", "mgmt-net", "macvlan", "dummy", "vxlan", "vxlan-stitch")
-"""Ends of links that are no node: interfaces of the machine that runs the lab."""
+"""Ends of links that are not nodes, but interfaces of the machine that runs the lab."""
 _LINK = ("type", "endpoints", "endpoint")
 
 
@@ -73,7 +74,10 @@ def _read(file: File, options: Options) -> Part:
 
 
 def _node_of(nodes: Place, name: str) -> Place:
-    """A node; one without settings of its own has those of its kind and the defaults."""
+    """A node.
+
+    A node without settings of its own is an empty table, so it has the settings of its kind and the defaults.
+    """
     return nodes.at(name) or Place(nodes.file, {}, (*nodes.path, name), nodes.lines)
 
 
@@ -82,7 +86,7 @@ def _are(hosts: Sequence[str]) -> str:
 
 
 def _end(end: Place) -> tuple[str, Place]:
-    """The node of an end, `leaf1:e1-1` or a table with `node`."""
+    """Name of the node at an end of a link, which is `leaf1:e1-1` or a table with `node`."""
     if isinstance(end.value, Mapping):
         return end.text("node"), end
     return str(end.value).partition(":")[0], end
@@ -103,7 +107,7 @@ def _node(topology: Place, node: Place, name: str) -> Node:
 
 
 def _setting(topology: Place, node: Place, group: str, key: str, kind: str = "") -> str:
-    """A value of a node or, in this order, of its group, its kind and the defaults."""
+    """A value of a node or, in this order, of its group, its kind and the defaults. Empty without a value."""
     kinds = ("kinds", kind, key) if kind else ("kinds", "", key)
     places = ((node, (key,)), (topology, ("groups", group, key)), (topology, kinds), (topology, ("defaults", key)))
     return next((found for place, keys in places if (found := place.text(*keys))), "")

@@ -1,4 +1,4 @@
-"""Rows of numbers in a text, whatever separates them: commas, semicolons, tabs, bars, colons, blanks."""
+"""Rows of numbers in a text, separated by commas, semicolons, tabs, bars, colons or blanks."""
 
 import csv
 import re
@@ -12,17 +12,17 @@ from shortflow.quantities import counted
 
 _CERTAIN = (";", "|", "\t")
 _WRAPPERS = "\"'[](){} \t"
-"""Signs around fields, as in lists of a program."""
+"""Characters around fields, as in lists of programming languages."""
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?%?")
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _MILLIONS = re.compile(r"\d{1,3}(?:\.\d{3}){2,}")
 _GROUPS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
-"""Thousands between commas, unless another field of the file has a decimal comma."""
+"""Thousands separated by commas, unless another field of the file has a decimal comma."""
 _SPACED = re.compile(r"[1-9]\d{0,2}(?:[ \u00a0\u202f'’]\d{3})+(?:[.,]\d+)?")
-"""Thousands between blanks or apostrophes."""
+"""Thousands separated by blanks or apostrophes."""
 _UNSURE = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _POINT = re.compile(r"(?:0?|\d{4,})\.\d+%?|\d+\.(?:\d{0,2}|\d{4,})%?|\d[\d.]*e[-+]?\d+", re.IGNORECASE)
-"""Numbers whose point is certainly no sign between thousands."""
+"""Numbers whose point is certainly a decimal point."""
 _REMARK = re.compile(r"\s(?:#|//).*$")
 _NAMES = {";": "semicolons", "|": "bars", "\t": "tabs", ",": "commas", ":": "colons", "": "blanks"}
 _LOOKED_AT = 200
@@ -33,34 +33,34 @@ class Grid:
     """Fields of a text."""
 
     header: Sequence[str]
-    """Names of the columns; empty without a header."""
+    """Names of the columns. Empty without a header."""
     header_line: int
     lines: Sequence[int]
-    """Line of each row."""
+    """Line number of each row."""
     rows: Sequence[Sequence[str]]
-    """Fields of each row, with a point in numbers."""
+    """Fields of each row. Numbers have decimal points."""
     separator: str
-    """The separating sign; empty for blanks."""
+    """The separator. Empty for blanks."""
     has_decimal_comma: bool
     remarks: int = 0
-    """Lines without a number below the rows."""
+    """Number of lines without a number below the rows."""
     above: int = 0
-    """Lines without a number above the header."""
+    """Number of lines without a number above the header."""
 
     @property
     def width(self) -> int:
-        """Most fields of the first rows."""
+        """Largest number of fields in the first rows."""
         return max(map(len, self.rows[:_LOOKED_AT]), default=0)
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the columns; empty without a header, and for a title of words between blanks."""
+        """Names of the columns. Empty without a header, or if the words of the header cannot be assigned to columns."""
         if self.width == 1 and self.header:
             return [" ".join(self.header)]
         return self.header if self.separator or len(self.header) == self.width else []
 
     def name(self, place: int) -> str:
-        """Name of a column; the whole header if it is a title, and empty without a header."""
+        """Name of a column. The whole header if its words cannot be assigned to columns. Empty without a header."""
         if self.header and not self.names:
             return " ".join(self.header)
         return self.names[place] if place < len(self.names) else ""
@@ -72,17 +72,17 @@ class Grid:
 
 
 def grid(file: File) -> Grid:
-    """The fields of a file. Lines without a number before the first row are a header; the last one counts."""
+    """The fields of a file. Of the lines without a number before the first row, the last is the header."""
     return _grid(file, list(file.lines()))
 
 
 def head(file: File) -> Grid:
-    """The same for the first lines of a file."""
+    """The fields of the first lines of a file."""
     return _grid(file, [(0, line) for line in file.head_lines()[:_LOOKED_AT]])
 
 
 def _parts(line: str) -> list[str]:
-    """Rows of a line, of which a list such as [[1, 0.5], [2, 1]] has several."""
+    """Rows of a line. A list such as [[1, 0.5], [2, 1]] has several rows in a line."""
     found = _REMARK.sub("", line)
     if not found.startswith(("[", "(", "{")):
         return [found]
@@ -153,7 +153,7 @@ def _fields(line: str, separator: str) -> list[str]:
 
 
 def _bare(part: str) -> str:
-    """A field without the signs around it. Brackets of its own, as in `size (KB)`, stay."""
+    """A field without the characters around it. Brackets inside a field, as in `size (KB)`, stay."""
     text = part.strip("\"' \t")
     is_inside = any(text.count(a) == text.count(b) > 0 for a, b in ("()", "[]", "{}"))
     return text if is_inside and text[:1].isalnum() else text.strip(_WRAPPERS)
@@ -173,9 +173,9 @@ def _without_blanks(field: str) -> str:
 
 
 def squared(file: File, found: Grid, lines: Sequence[int], rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Rows of one width: as many fields as the header has, with empty ones at the end, or as the first row has.
+    """Rows of equal width, padded with empty fields.
 
-    A `ConfigError` names a row of another width.
+    The width is that of the header, or of the first row without a header. A `ConfigError` names a row of another width.
     """
     width = len(found.names) or len(rows[0])
     for line, row in zip(lines, rows, strict=True):
@@ -186,7 +186,7 @@ def squared(file: File, found: Grid, lines: Sequence[int], rows: Sequence[Sequen
 
 
 def not_read(found: Grid, taken: Collection[int]) -> list[str]:
-    """Sentences on what a distribution does not carry: lines above the header and below the rows, and columns."""
+    """Sentences on data that a distribution cannot have: other columns, lines above the header or below the rows."""
     sentences = []
     if found.above:
         sentences.append(f"{counted(found.above, 'line')} above the header.")
@@ -200,7 +200,7 @@ def not_read(found: Grid, taken: Collection[int]) -> list[str]:
 
 
 def check_points(file: File, found: Grid, place: int) -> None:
-    """Raises a `ConfigError` for sizes such as 1.000 in a file where no number tells what its points separate."""
+    """Raises `ConfigError` for sizes such as 1.000 if no number of the file shows whether points separate thousands."""
     if found.has_decimal_comma or any(_POINT.fullmatch(field) for row in found.rows for field in row):
         return
     for line, row in zip(found.lines, found.rows, strict=True):
@@ -211,14 +211,14 @@ def check_points(file: File, found: Grid, place: int) -> None:
 
 
 def is_amount(text: str) -> bool:
-    """True for a number, as it is, with a unit of data, or in per cent."""
+    """True for a number alone, with a unit of data, or in per cent."""
     return number(text) is not None
 
 
 def number(text: str) -> float | None:
-    """The number in a field: bytes if it has a unit of data; per cent stay per cent. None for other texts.
+    """The number in a field, in bytes if the field has a unit of data. Per cent stay per cent. None for other texts.
 
-    A unit that may be bits or bytes counts as bytes: `sized` refuses it.
+    A unit that may mean bits or bytes counts as bytes here. `sizes.in_bytes` refuses such a unit.
     """
     try:
         return float(text.removesuffix("%"))
@@ -228,7 +228,7 @@ def number(text: str) -> float | None:
 
 
 def shared(file: File, line: int, field: str, text: str) -> float:
-    """The number from 0 on in a field of shares or counts; per cent stay per cent."""
+    """The number in a field of shares or counts. Per cent stay per cent. Raises `ConfigError` below 0."""
     try:
         found = float(text.removesuffix("%"))
     except ValueError:

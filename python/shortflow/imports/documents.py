@@ -1,4 +1,4 @@
-"""JSON and YAML documents in which every value knows its line."""
+"""JSON and YAML documents in which the line of every value is known."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _TOKEN = re.compile(r'[{}\[\],:\n]|"(?:[^"\\\n]|\\.)*"|[^\s{}\[\],:"]+')
 
 @dataclass(frozen=True)
 class Place:
-    """A value of a document, its path there, and the lines of all paths."""
+    """A value of a document, its path, and the lines of all paths."""
 
     file: File
     value: Any
@@ -31,26 +31,26 @@ class Place:
 
     @property
     def line(self) -> int:
-        """Line of the value's key, or of the value in a list."""
+        """Line of the value's key. Line of the value itself if the value is an element of a list."""
         return self.lines.get(self.path, 0)
 
     @property
     def origin(self) -> str:
-        """File, line and path, for a comment."""
+        """File, line and path, as text for a comment."""
         return f"{self.file.origin(self.line)}: {self.field}"
 
     @property
     def field(self) -> str:
-        """The path in a text: `PORT.Ethernet0.speed`."""
+        """The path as text, such as `PORT.Ethernet0.speed`."""
         return ".".join(map(str, self.path)) or "document"
 
     def wrong(self, expected: str) -> ConfigError:
-        """The error for this value."""
+        """The error about this value."""
         shown = self.value if isinstance(self.value, str) else json.dumps(self.value, default=str)
         return self.file.wrong(self.line, self.field, shown, expected)
 
     def at(self, *keys: str | int) -> "Place | None":
-        """The value below these keys; None if there is none or null."""
+        """The value at these keys. None if the value is absent or null."""
         value = self.value
         for key in keys:
             if isinstance(value, Mapping) or (isinstance(value, list) and isinstance(key, int) and key < len(value)):
@@ -60,14 +60,17 @@ class Place:
         return None if value is None else Place(self.file, value, (*self.path, *keys), self.lines)
 
     def need(self, *keys: str | int) -> "Place":
-        """The value below these keys. A `ConfigError` names them if there is none."""
+        """The value at these keys. Raises a `ConfigError` that names the keys if there is no value."""
         found = self.at(*keys)
         if found is None:
             raise self.file.wrong(self.line, ".".join(map(str, (*self.path, *keys))), "nothing", "a value")
         return found
 
     def each(self, *keys: str | int) -> "Iterator[Place]":
-        """The values in a table or list below these keys; none if it is absent. A `ConfigError` if it is neither."""
+        """The values in the table or list at these keys.
+
+        Empty if absent. Raises `ConfigError` for another kind of value.
+        """
         outer = self.at(*keys)
         if outer is None:
             return
@@ -80,7 +83,7 @@ class Place:
                 yield found
 
     def text(self, *keys: str | int) -> str:
-        """A text or number as text; empty if it is absent."""
+        """The text or number at these keys as text. Empty if absent. Raises `ConfigError` for a table or list."""
         found = self.at(*keys)
         if found is None:
             return ""
@@ -89,7 +92,10 @@ class Place:
         return str(found.value).strip()
 
     def number(self, expected: str, least: float = 0, most: float = MOST) -> float:
-        """This value, a number or its text, from `least` to `most`."""
+        """This value as a number from `least` to `most`.
+
+        The value may be a text. Raises `ConfigError` for another value.
+        """
         try:
             number = float(self.value)
         except (TypeError, ValueError):
@@ -100,7 +106,7 @@ class Place:
 
 
 def read_json(file: File) -> Place:
-    """A JSON document. A `ConfigError` names the line of a syntax error."""
+    """Reads a JSON document. A `ConfigError` names the line of a syntax error."""
     try:
         value = json.loads(file.text)
     except json.JSONDecodeError as error:
@@ -111,7 +117,7 @@ def read_json(file: File) -> Place:
 
 
 def json_lines(text: str) -> dict[Path, int]:
-    """The lines of all keys and elements of a valid JSON document."""
+    """The lines of all keys and elements in a valid JSON document, by path."""
     found: dict[Path, int] = {}
     path: list[str | int | None] = []
     line = 1
@@ -140,7 +146,10 @@ def _lowered(words: str) -> str:
 
 
 def read_yaml(file: File) -> Place:
-    """A YAML document. A `ConfigError` names the line of a syntax error. Raises `MissingRequirement` without PyYAML."""
+    """Reads a YAML document. A `ConfigError` names the line of a syntax error.
+
+    Raises `MissingRequirement` without PyYAML.
+    """
     try:
         yaml: Any = import_module("yaml")
     except ImportError as error:
@@ -162,7 +171,7 @@ def read_yaml(file: File) -> Place:
 
 
 def _add_lines(node: Any, path: Path, lines: dict[Path, int], seen: set[int]) -> None:
-    """Lines of YAML's nodes, each node once however many aliases it has."""
+    """Adds the lines of all nodes of a YAML document. A node with several aliases is visited once."""
     if node is None or id(node) in seen:
         return
     seen.add(id(node))

@@ -1,4 +1,4 @@
-"""A scenario before it is written."""
+"""A scenario under construction, before it is written."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,14 +9,14 @@ from shortflow.imports.values import bps, toml_value
 
 @dataclass
 class Draft:
-    """A scenario before it is written."""
+    """A scenario under construction."""
 
     values: dict[str, Value] = field(default_factory=dict)
-    """By key path."""
+    """Values by key path."""
     texts: dict[str, str] = field(default_factory=dict)
-    """Files beside the scenario."""
+    """Contents of files that are written beside the scenario, by name."""
     places: dict[str, Callable[[int], str]] = field(default_factory=dict)
-    """By file beside the scenario: the place that a row, from 0, comes from, for errors."""
+    """For each file in `texts`, a function from a row, counted from 0, to the row's origin, for errors."""
     flows: Flows | None = None
     endless: Sequence[tuple[float, str, str]] = ()
     """Start in seconds, source and destination of flows that send until the end."""
@@ -27,7 +27,7 @@ class Draft:
     notes: list[str] = field(default_factory=list)
 
     def assume(self, key: str, value: Plain, why: str) -> None:
-        """A value that no file says, unless one does."""
+        """Sets a value that no file gives. Keeps a value that a file gives."""
         self.values.setdefault(key, Value(value, f"assumed: {why}", is_assumed=True))
 
     @property
@@ -38,7 +38,7 @@ class Draft:
 
 
 def host_rates(made: Draft) -> dict[str, float]:
-    """Rates of the hosts' links in bit/s, by name. A built-in network has one rate, under an empty name."""
+    """Total rate of each host's links in bit/s, by name. A built-in network has one rate, under an empty name."""
     usual = made.values.get("topology.rate")
     default = bps(str(usual.value)) if usual else 1e10
     if made.network is None:

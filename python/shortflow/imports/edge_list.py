@@ -1,4 +1,4 @@
-"""The edge list of a scenario's own network: `a,b,rate,delay`, with or without a table of nodes `name,kind,tier`."""
+"""Shortflow's own edge list `a,b,rate,delay`, with or without a table of nodes `name,kind,tier`."""
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ _LINKS = ("a", "b", "rate", "delay")
 _NODES = ("name", "kind", "tier")
 _KINDS = ("host", "switch")
 Rows = Sequence[tuple[int, Mapping[str, str]]]
-"""Lines and their fields by column."""
+"""Line numbers, and the fields of each line by column."""
 
 
 def _is_of(file: File) -> bool:
@@ -22,7 +22,7 @@ def _is_of(file: File) -> bool:
 
 
 def _header(file: File) -> tuple[str, ...] | None:
-    """The columns of a list of links or of nodes; None for another file."""
+    """Columns of a list of links or nodes. None for another file."""
     head = file.head_lines()[:1]
     names = tuple(each.strip() for each in head[0].split(",")) if head else ()
     return next((names for of in (_LINKS, _NODES) if len(names) >= 2 and names == of[: len(names)]), None)
@@ -101,7 +101,7 @@ def _link(file: File, number: int, row: Mapping[str, str]) -> Link:
 
 
 def _say_units(part: Part, rows: Rows) -> None:
-    """Names rates and delays without a unit, which an edge list has in bit/s and seconds."""
+    """Notes rates and delays without a unit, which edge lists have in bit/s and seconds."""
     for column, unit in (("rate", "bit/s"), ("delay", "seconds")):
         alone = [number for number, row in rows if (found := parse(row.get(column, ""))) and not found.unit]
         if alone:

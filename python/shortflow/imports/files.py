@@ -1,4 +1,4 @@
-"""Files that a user wants to import: their text, whatever its encoding, and errors that name a place in them."""
+"""Files to import: their text in any common encoding, and errors that name a place in the file."""
 
 import functools
 import gzip
@@ -11,21 +11,21 @@ from shortflow import _core
 from shortflow.errors import ConfigError
 
 _ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-"""Byte order marks, and what they announce."""
+"""Byte order marks, and their encodings."""
 _HEAD = 65_536
-"""Bytes that tell a format."""
+"""Number of bytes from which the format is recognised."""
 SEMICOLON = ";"
 _COMMENTS = ("#", "//", "%", SEMICOLON)
 _MOST = 0.8
-"""Share of lines with semicolons from which on semicolons separate fields."""
+"""Minimum share of lines with semicolons for which semicolons separate fields instead of starting comments."""
 MOST = 1e15
-"""Largest size in bytes, as in the core, and largest number of anything else."""
+"""Largest size in bytes, as in the core, and largest value of any other number."""
 _GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
 class File:
-    """A file to import, as the user named it."""
+    """A file to import, with the path that the user gave."""
 
     path: Path
     given: bytes | None = None
@@ -33,7 +33,7 @@ class File:
 
     @property
     def name(self) -> str:
-        """Name without directory, as comments and errors show it."""
+        """Name without directory, for comments and errors."""
         return self.path.name
 
     @functools.cached_property
@@ -49,12 +49,12 @@ class File:
 
     @functools.cached_property
     def text(self) -> str:
-        """Contents as text: UTF-8, UTF-16 with a byte order mark, or else Latin-1. Lines end with a newline alone."""
+        """Contents as text: UTF-8, UTF-16 with a byte order mark, or else Latin-1. Lines end with a newline only."""
         return _decoded(self.data, self.path).replace("\r\n", "\n").replace("\r", "\n")
 
     @functools.cached_property
     def head(self) -> str:
-        """The first lines, which tell the format. Empty for a file that is no text."""
+        """The first `_HEAD` bytes as text, from which the format is recognised. Empty for a binary file."""
         try:
             return _decoded(self.data[:_HEAD], self.path, "ignore").replace("\r\n", "\n").replace("\r", "\n")
         except ConfigError:
@@ -70,33 +70,36 @@ class File:
         yield from _with_data(self.text)
 
     def head_lines(self) -> list[str]:
-        """Lines of the head that are neither empty nor comments."""
+        """Lines of the head, without empty lines and comments."""
         return [line for _, line in _with_data(self.head)]
 
     def remarks(self) -> list[tuple[int, str]]:
-        """Comments of the head with their lines. They may name units."""
+        """Comments in the head with their line numbers. Comments may name units."""
         lines = enumerate((line.strip() for line in self.head.split("\n")), start=1)
         return [(number, line) for number, line in lines if line.startswith(_COMMENTS)]
 
     def origin(self, line: int = 0, last: int = 0) -> str:
-        """A place in the file for a comment: `flow.txt, line 3`."""
+        """A place in the file for a comment, such as `flow.txt, line 3`."""
         if last > line:
             return f"{self.name}, lines {line} to {last}"
         return f"{self.name}, line {line}" if line else self.name
 
     def wrong(self, line: int, field: str, value: object, expected: str) -> ConfigError:
-        """An error that names file, line (0 for none), field, value, and what was expected."""
+        """An error that names file, line (0 for none), field, value, and the expected value."""
         return ConfigError(f"{self.path}{f':{line}' if line else ''}: {field}: {_shown(value)}; expected {expected}")
 
     def number(self, line: int, field: str, text: str, least: float = 0, most: float = MOST) -> float:
-        """A number from `least` to `most`."""
+        """A number from `least` to `most`. Raises `ConfigError` for another text."""
         found = self._within(text, least, most)
         if found is None:
             raise self.wrong(line, field, text, f"a number from {least:g} to {most:g}")
         return found
 
     def whole(self, line: int, field: str, text: str, least: int = 0, most: float = MOST) -> int:
-        """A whole number from `least` to `most`, which may be written as `1e6`."""
+        """A whole number from `least` to `most`, which may be written as `1e6`.
+
+        Raises `ConfigError` for another text.
+        """
         found = self._within(text, least, most)
         if found is None or found != int(found):
             raise self.wrong(line, field, text, f"a whole number from {least:g} to {most:g}")
@@ -132,6 +135,6 @@ def _with_data(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _shown(value: object) -> str:
-    """A value in an error; long ones are cut."""
+    """A value in quotes for an error. Long values are cut."""
     text = str(value)
     return '"' + (text if len(text) <= 60 else f"{text[:57]}…") + '"'

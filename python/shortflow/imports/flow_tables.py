@@ -1,6 +1,6 @@
-"""Tables with one flow a row and a header: nfdump's CSV, exports of other tools, and frames of Polars or pandas.
+"""Tables with a header and one flow per row: nfdump's CSV, exports of other tools, and frames of Polars or pandas.
 
-Source of nfdump's names: nfdump(1), output formats csv and, before version 1.7, csv.
+Source of nfdump's names: nfdump(1), output format csv of version 1.7 and of earlier versions.
 """
 
 import csv
@@ -37,28 +37,28 @@ from shortflow.quantities import counted
 
 _SIZED = ("bytes", "back")
 _TOTAL = ("totbytes", "tot_bytes")
-"""Bytes of both directions, in Argus."""
+"""Columns of Argus with the bytes of both directions."""
 _LENGTHS = ("length", "frame.len", "frame_len", "ip.len", "caplen")
-"""Columns of one packet a row."""
+"""Columns of tables with one packet per row."""
 _SEPARATORS = (",", ";", "\t", "|")
 _TRACE = (START, SOURCE, DESTINATION)
 _LOOKED_AT = 20
-"""Lines of which one may be the header, below titles."""
+"""Maximum number of lines among which the header is sought. Titles may precede the header."""
 
 
 @dataclass(frozen=True)
 class _Header:
     line: int
     names: Sequence[str]
-    """Names of the columns; none if there is no header."""
+    """Names of the columns. Empty without a header."""
     separator: str | None
-    """None for blanks."""
+    """The separator. None for blanks."""
     above: int = 0
-    """Lines above that are neither empty nor comments."""
+    """Number of lines above that are neither empty nor comments."""
 
 
 def _header(file: File) -> _Header:
-    """The first line with the columns of a trace; else the first line that is no comment."""
+    """The first line with all columns of a trace. Without such a line, the first line that is not a comment."""
     found = None
     above = 0
     for number, line in enumerate(file.head.split("\n"), start=1):
@@ -71,7 +71,7 @@ def _header(file: File) -> _Header:
         if is_comment:
             continue
         found = found or header
-        above += not line.lower().startswith("sep=")  # Excel's first line
+        above += not line.lower().startswith("sep=")  # Excel's first line, which names the separator
         if above > _LOOKED_AT:
             break
     return found or _Header(0, [], ",")
@@ -89,7 +89,7 @@ def _names(number: int, line: str, above: int) -> _Header:
 
 
 def _found(names: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Columns by meaning; the first of several."""
+    """Columns by meaning. If several columns have a meaning, the first counts."""
     places = {of: column_of(names, known, of_sizes=of in _SIZED) for of, known in wanted.items()}
     if SIZE in wanted and places[SIZE] is None:
         sizes = [place for place, name in enumerate(names) if meaning(name) == SIZE]
@@ -98,7 +98,10 @@ def _found(names: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> dict[st
 
 
 def _is_table(file: File) -> bool:
-    """True for the header of a trace, or of a part of one, about which the reader has the error."""
+    """True for the header of a trace.
+
+    Also true for the header of an incomplete trace, so that the reader can raise the error.
+    """
     header = _header(file)
     names = header.names
     found = {*_found(names, FLOW)}
@@ -111,7 +114,7 @@ def _is_table(file: File) -> bool:
 
 
 def _is_packets(names: Sequence[str]) -> bool:
-    """True for one packet a row, as Wireshark exports its list."""
+    """True for tables with one packet per row, such as Wireshark's export of its packet list."""
     return {*_found(names, FLOW)} >= {*_TRACE} and (
         any(plain_heading(name) in _LENGTHS for name in names) and column_of(names, FLOW[SIZE], of_sizes=True) is None
     )
@@ -169,7 +172,7 @@ def _read(file: File, options: Options) -> Part:
 
 
 def _check_header(file: File, header: _Header, places: Mapping[str, int]) -> None:
-    """Refuses a header without the columns of a trace, or with one of them twice."""
+    """Raises `ConfigError` for a header that lacks a column of a trace, or that has such a column twice."""
     names, text = header.names, (header.separator or " ").join(header.names)
     if header.separator is None and [name.lower() for name in names[:3]] == ["date", "first", "seen"]:
         raise file.wrong(header.line, "header", text, "nfdump's CSV: write it with nfdump -o csv")
@@ -187,7 +190,7 @@ def _check_header(file: File, header: _Header, places: Mapping[str, int]) -> Non
 
 
 def _with_classes(flows: "pl.DataFrame", part: Part) -> "pl.DataFrame":
-    """Classes in lower case, and short where a row has none."""
+    """Flows with classes in lower case. A row without a class gets the class short."""
     of = pl.col("class")
     found = flows.with_columns(of.str.to_lowercase().fill_null("short").replace("", "short"))
     without = int((flows["class"].fill_null("") == "").sum())
@@ -201,7 +204,7 @@ def _with_classes(flows: "pl.DataFrame", part: Part) -> "pl.DataFrame":
 def _both_ways(
     file: File, table: "pl.DataFrame", flows: "pl.DataFrame", heading: Heading, options: Options, part: Part
 ) -> "pl.DataFrame":
-    """The flows, with one back for each row that has bytes of the other direction."""
+    """The flows, and a flow in the other direction for each row with bytes of the other direction."""
     filled = table.with_columns(back=pl.col("back").replace("", "0").fill_null("0"))
     size, said = _sizes(file, filled, "back", heading, options)
     if not (size > 0).any():
@@ -227,7 +230,10 @@ def _both_ways(
 
 
 def _places(names: Sequence[str], part: Part) -> dict[str, int]:
-    """Columns by meaning. With bytes of the other direction, the bytes are those of one direction."""
+    """Columns by meaning.
+
+    If a column has the bytes of the other direction, `bytes` is the column of one direction only.
+    """
     places = {**_found(names, FLOW), **_found(names, FURTHER)}
     if "back" in places:
         there = column_of(names, ONE_WAY, of_sizes=True)
@@ -243,7 +249,7 @@ def _places(names: Sequence[str], part: Part) -> dict[str, int]:
 
 
 def _without_summary(table: "pl.DataFrame", part: Part) -> "pl.DataFrame":
-    """Rows before the summary of nfdump: a row of that word, or the last rows if they are shorter."""
+    """Rows before nfdump's summary, which a row with the word Summary starts."""
     summary = table.filter(pl.col("start") == "Summary")
     if summary.is_empty():
         return table
@@ -256,14 +262,14 @@ def _without_summary(table: "pl.DataFrame", part: Part) -> "pl.DataFrame":
 def _with_plain_numbers(
     file: File, table: "pl.DataFrame", names: Mapping[str, str], header: _Header, options: Options
 ) -> "pl.DataFrame":
-    """Starts and sizes with a point before decimals. Dates stay as they are."""
+    """Starts and sizes as numbers with decimal points. Dates stay unchanged."""
     numbers = {of: name for of, name in names.items() if of != "start" or not is_date(table["start"][0])}
     whole = [of for of in _SIZED if of in names and not options.unit and _counts_bytes(names[of], table[of])]
     return with_points(file, table, numbers, header.separator, whole)
 
 
 def _counts_bytes(name: str, texts: "pl.Series") -> bool:
-    """True for sizes of which neither the column's name nor a text says another unit."""
+    """True if neither the column's name nor a text gives a unit other than bytes."""
     named = of_name(name)
     return not (named and named.size != 1) and not texts.str.contains("[A-Za-z]").any()
 
@@ -271,7 +277,7 @@ def _counts_bytes(name: str, texts: "pl.Series") -> bool:
 def _sizes(
     file: File, table: "pl.DataFrame", column: str, heading: Heading, options: Options
 ) -> tuple["pl.Series", str]:
-    """Sizes in whole bytes, and how their unit is known."""
+    """Sizes in whole bytes, and a sentence on the source of their unit."""
     scaled, said = in_bytes(file, table, heading, options.unit, column=column)
     whole = scaled.round()
     columns.check(file, table, column, (scaled - whole).abs() < 1e-6, "a whole number of bytes", heading.name)
@@ -279,7 +285,7 @@ def _sizes(
 
 
 def _say_left_out(part: Part, header: _Header, taken: Mapping[str, int], table: "pl.DataFrame") -> None:
-    """Names what the trace does not carry: lines above the header, columns, protocols."""
+    """Reports data that a trace cannot have: lines above the header, other columns, and protocols."""
     if header.above:
         part.left_out.append(f"{counted(header.above, 'line')} above the header.")
     others = [name for place, name in enumerate(header.names) if name and place not in taken.values()]

@@ -1,4 +1,4 @@
-"""All formats, and the format of a file."""
+"""All formats, and recognition of a file's format."""
 
 from collections.abc import Sequence
 
@@ -39,17 +39,17 @@ FORMATS: Sequence[Format] = (
     size_tables.SIZES,
     samples.SAMPLES,
 )
-"""In order of recognition: a form that others contain comes after them."""
+"""Formats in the order of recognition. A format comes after the more specific formats that it includes."""
 
 
 def recognised(file: File, name: str | None = None) -> Format:
-    """The format of this name, or that of the file's contents. A `ConfigError` lists the formats."""
+    """The format with this name, or the format recognised by the file's contents. A `ConfigError` lists the formats."""
     if name is not None:
         known = {each.name: each for each in FORMATS}
         if name not in known:
             raise unknown_name("format", name, known)
         return known[name]
-    size = len(file.data)  # names a file that cannot be read
+    size = len(file.data)  # raises a `ConfigError` for a file that cannot be read
     found = next((each for each in FORMATS if each.is_of(file)), None) if size else None
     if found is None:
         if size and (error := unclear(file)):
@@ -61,7 +61,10 @@ def recognised(file: File, name: str | None = None) -> Format:
 
 
 def read_all(files: Sequence[File], name: str | None, options: Options) -> list[tuple[File, Format, Part]]:
-    """Reads files; a single one with those that it names. A format may read all of its files together."""
+    """Reads files. If only one file is given, also reads the files that it names.
+
+    A format with `read_all` reads all of its files together.
+    """
     found: list[tuple[File, Format, Part]] = []
     together: dict[str, tuple[Format, list[File]]] = {}
 

@@ -1,4 +1,4 @@
-"""GraphML of topology collections, such as the Topology Zoo: nodes, links, rates by label, places on a map.
+"""GraphML of topology collections such as the Topology Zoo: nodes, links, rates from labels, and places on a map.
 
 Source: the GraphML primer; the Topology Zoo's dataset (LinkSpeedRaw in bit/s, LinkSpeed with LinkSpeedUnits, LinkLabel,
 Latitude and Longitude in degrees, Internal).
@@ -21,7 +21,7 @@ _EARTH_KM, _KM_PER_S = 6371.0, 200_000.0
 _RATE_NAMES = ("rate", "linkspeedraw", "linkspeed", "linklabel", "linktype", "label")
 _OTHER_RATES = ("bandwidth", "capacity", "speed", "throughput", "bw")
 _ABSENT = ("future", "planned", "proposed", "under construction")
-"""Status of links that are not there."""
+"""Status of links that do not exist yet."""
 _READ = {
     *_RATE_NAMES,
     "linkspeedunits",
@@ -39,7 +39,7 @@ _READ = {
 
 @dataclass
 class _Item:
-    """A node or an edge: its line, its attributes in XML, and its data by name in lower case."""
+    """A node or an edge: its line, its XML attributes, and its data by name in lower case."""
 
     line: int
     written: Mapping[str, str]
@@ -47,7 +47,7 @@ class _Item:
 
 
 class _Reader:
-    """Collects nodes and edges from the events of a parser."""
+    """Collects nodes and edges from the events of an XML parser."""
 
     def __init__(self, file: File) -> None:
         self.file = file
@@ -127,7 +127,7 @@ def _read(file: File, options: Options) -> Part:
         if found.is_directed:
             seen[a, b] += 1
             if seen[a, b] <= seen[b, a]:
-                continue  # the other direction of a link
+                continue  # the other direction of a link already read
         rate, unread = _rate(edge, file)
         labels += [unread] if unread else []
         raw |= bool(edge.data.get("linkspeedraw")) and not edge.data.get("rate")
@@ -150,7 +150,7 @@ def _read(file: File, options: Options) -> Part:
 
 
 def _nodes(found: _Reader, part: Part) -> dict[str, tuple[str, _Item]]:
-    """Names of nodes by id: their labels if these are words of which each occurs once, else their ids."""
+    """Names of nodes by id: the label if it is a word that no other node has, else the id."""
     ids = [node.written.get("id", "") for node in found.nodes]
     twice = next(
         (node for node, count in zip(found.nodes, map(Counter(ids).get, ids), strict=True) if count != 1), None
@@ -169,7 +169,7 @@ def _nodes(found: _Reader, part: Part) -> dict[str, tuple[str, _Item]]:
 
 
 def _name(text: str) -> str:
-    """A name as a scenario's files may have it; empty for signs alone, such as `?`."""
+    """A name that a scenario's files may have. Empty for a text without letters and digits, such as `?`."""
     return plain_name(text) if any(map(str.isalnum, text)) else ""
 
 
@@ -178,7 +178,7 @@ def _is_host(node: _Item) -> bool:
 
 
 def _rate(edge: _Item, file: File) -> tuple[str, str]:
-    """The rate, empty if the edge gives none, and a label that is not a rate."""
+    """The rate, or an empty text if the edge has no rate, and a label that is not a rate."""
     data = edge.data
     if text := data.get("rate"):
         bps = _bps(text)
@@ -220,7 +220,7 @@ def _delay(edge: _Item, file: File) -> str:
 
 
 def _distance(a: _Item, b: _Item) -> str:
-    """Delay of the great circle between two places; empty if one is unknown."""
+    """Propagation delay of the great circle between two places at 200,000 km/s. Empty if a place is unknown."""
     try:
         places = [[math.radians(float(node.data[key])) for key in ("latitude", "longitude")] for node in (a, b)]
     except (KeyError, ValueError):

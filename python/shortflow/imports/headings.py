@@ -1,4 +1,4 @@
-"""Meanings of the headings of tables: sizes, shares, starts, ends of a flow, and what neither a trace nor a size is."""
+"""Meanings of column headings: sizes, shares, starts and ends of a flow, and other quantities."""
 
 import itertools
 import re
@@ -47,13 +47,13 @@ FLOW: Mapping[str, Sequence[str]] = {
         *("bytes_sent", "sent_bytes", "orig_bytes"),
     ),
 }
-"""Headings of a trace in lower case without accents; German, French and Spanish ones after the English."""
+"""Headings of a trace, in lower case without accents. German, French and Spanish headings follow the English ones."""
 FURTHER: Mapping[str, Sequence[str]] = {
     "class": ("class",),
     "deadline": ("deadline",),
     "back": ("obyt", "out_bytes", "dstbytes", "dst_bytes", "bytes_received", "received_bytes", "resp_bytes"),
 }
-"""`back` has the bytes of the other direction, as flows of nfdump, Argus, Zeek and firewalls have them."""
+"""Further headings. `back` is the bytes of the other direction, in flows of nfdump, Argus, Zeek and firewalls."""
 ONE_WAY = ("ibyt", "in_bytes", "srcbytes", "src_bytes", "bytes_sent", "sent_bytes", "orig_bytes")
 PROTOCOLS = ("proto", "protocol", "pr", "prot", "l4_proto", "ip_proto", "protokoll", "protocole", "protocolo")
 BYTES = ("ibyt", "obyt", "byt", "doctets")
@@ -65,7 +65,7 @@ _TIMES = re.compile(
     r"(?: (?:units?|are|is|given|of|flows?|starts?|the))*\s*[:=]?\s*(?:in\s+)?[(\[]?"
     r"(ps|ns|us|µs|ms|s|(?:nano|micro|milli)?seconds?)\b"
 )
-"""Starts and their unit in a comment, but no completion times."""
+"""Starts with their unit in a comment, except completion times."""
 _SIZE_UNIT = re.compile(
     r"[ _(\[]+((in|en)_)?(([kmgt]i?|kilo|mega|giga|tera)?(b|bytes?|octets?|bits?)|[kmg]i?o|packets|pkts|pakete|paquets|"
     r"paquetes)[)\]]*$"
@@ -81,7 +81,7 @@ _SHARES = re.compile(
     r"pour_?cent|por_?ciento|porcent|^part$"
 )
 _OF_BYTES = re.compile(r"_of_(the_)?(bytes|traffic|volume|data)|^(bytes?|traffic|volume)_(share|frac)|weighted")
-"""Shares of bytes, which are no shares of flows."""
+"""Shares of bytes, which are not shares of flows."""
 _COUNTS = re.compile(
     r"(.*_)?(counts?|freq(uency)?|hits|occurrences|weights?|flows|anzahl|haufigkeit|nombre|frequence|numero|frecuencia)"
     r"(_.*)?"
@@ -94,20 +94,20 @@ _OTHERS = re.compile(
     r"delay|rtt|slowdown|gap|interarrival|iat|rates?|throughput|goodput|bandwidth|bps|load|queue|qlen|window|cwnd|mss|"
     r"ports?|sport|dport|sp|dp|buffer|pps|flags|proto|protocol|ttl|mtu|seq|ack|drops?|marks?)(_|$)"
 )
-"""Words of quantities that are no flow sizes, or of columns that say nothing about sizes."""
+"""Words of quantities that are not flow sizes, or of columns that say nothing about sizes."""
 _CLAUSES = re.compile(r"[;,.:](?=\s|$)|\b(?:and|und|et|y)\b")
 _SETTINGS = re.compile(
     r"(^|_)(buffers?|memory|links?|speeds?|capacity|thresholds?|limits?|counters?|windows|queues|headers?|"
     r"(packet|pkt|segment)s?_sizes?)(_|$)"
 )
-"""Words of settings, of which comments tell."""
+"""Words of settings that comments may mention."""
 _OTHER_SIZES = re.compile(r"(buffer|queue|window|packet|pkt|segment|memory|header|mss|mtu)s?_sizes?")
 _SIZE_WORD = re.compile(r"size|groesse|grosse|taille|tamano|volum")
 _STATISTIC = re.compile(r"(?i)\b(mean|average|avg|median|total|sum|largest|smallest|max(imum)?|min(imum)?)\b")
 _JOINING = {"in", "of", "on", "and", "for", "with", "from", "is", "are"}
 """Words that neither begin nor end a heading."""
 _SETTING = re.compile(r"=\s*\d|^[\d.]+[,;]?$")
-"""A number in a comment, which headings do not have."""
+"""A number in a comment. Headings have no such numbers."""
 
 
 def plain_heading(name: str) -> str:
@@ -117,7 +117,7 @@ def plain_heading(name: str) -> str:
 
 
 def column_of(names: Sequence[str], known: Sequence[str], *, of_sizes: bool) -> int | None:
-    """The column of the first of the known names, with or without a unit behind it; None without any."""
+    """Index of the column with the first of the known names, with or without a unit suffix. None if there is none."""
     unit = _SIZE_UNIT if of_sizes else _TIME_UNIT
     words = [plain_heading(name) for name in names]
     plain = [name if name in known else unit.sub("", name) for name in words]
@@ -125,13 +125,13 @@ def column_of(names: Sequence[str], known: Sequence[str], *, of_sizes: bool) -> 
 
 
 def unit_of_times(name: str) -> str | None:
-    """The unit that the heading of times has behind it."""
+    """Unit suffix of a heading of times. None without a suffix."""
     unit = _TIME_UNIT.search(plain_heading(name))
     return (unit[1] if unit[1] in ("ps", "ns", "us", "ms") else "s") if unit else None
 
 
 def unit_of_times_in(comment: str) -> str | None:
-    """The unit of starts that a comment names, as in `times in us` or `unit of time: ms`; None for another comment."""
+    """The unit of starts that a comment names, as in `times in us` or `unit of time: ms`. None for another comment."""
     found = _TIMES.search(comment)
     if not found:
         return None
@@ -143,7 +143,7 @@ def unit_of_times_in(comment: str) -> str | None:
 
 
 def meaning(name: str) -> str:
-    """The meaning of a heading; empty for an unknown one."""
+    """The meaning of a heading. Empty if unknown."""
     word = plain_heading(name)
     untimed, unsized = _TIME_UNIT.sub("", word), _SIZE_UNIT.sub("", word)
     known = (
@@ -164,25 +164,25 @@ def meaning(name: str) -> str:
 
 
 def sizes_among(names: Sequence[str]) -> list[int]:
-    """Columns of sizes. Those that count packets are none beside others."""
+    """Columns of sizes. Columns that count packets are left out if there are other columns of sizes."""
     found = [place for place, name in enumerate(names) if meaning(name) == SIZE]
     others = [place for place in found if not _PACKETS.search(plain_heading(names[place]))]
     return others or found
 
 
 def _is_clear(names: Sequence[str]) -> bool:
-    """True for headings of known meanings, at most one of them sizes."""
+    """True if all headings have a known meaning, and at most one means sizes."""
     known = [meaning(name) for name in names]
     return not {"", GENERIC, INDEX}.intersection(known) and known.count(SIZE) < 2
 
 
 def clauses_on_sizes(comment: str) -> list[str]:
-    """The clauses of a comment without those on other quantities, such as `buffer size in KB` or `rates in Mbit`."""
+    """The clauses of a comment, without clauses on other quantities such as `buffer size in KB` or `rates in Mbit`."""
     return [clause for clause in _CLAUSES.split(comment) if _is_on_sizes(clause)]
 
 
 def has_statistic(clause: str) -> bool:
-    """True for the value of a mean, a sum or an end, whose unit need not be that of the column."""
+    """True for a clause with a value of a mean, a sum or an extreme, whose unit may differ from the column's unit."""
     return bool(_STATISTIC.search(clause)) and any(each.isdigit() for each in clause)
 
 
@@ -193,9 +193,9 @@ def _is_on_sizes(clause: str) -> bool:
 
 
 def grouped(words: Sequence[str], width: int) -> Sequence[str]:
-    """Headings of `width` columns whose words blanks divide, such as `flow size (KB) cdf`.
+    """Headings of `width` columns from words between blanks, such as `flow size (KB) cdf`.
 
-    The words as they are if they do not divide so with one meaning.
+    Returns the words unchanged unless all divisions with clear meanings have the same meanings.
     """
     if not 1 < width < len(words) <= 2 * width + 4:
         return words
@@ -208,11 +208,14 @@ def grouped(words: Sequence[str], width: int) -> Sequence[str]:
         if ends_well and _is_clear(parts):
             found.append(parts)
     meanings = {tuple(map(meaning, parts)) for parts in found}
-    return found[-1] if len(meanings) == 1 else words  # of `size KB cdf` the last has the unit beside the size
+    return found[-1] if len(meanings) == 1 else words  # of `size KB cdf`, the last division keeps KB with the size
 
 
 def commented(remarks: Sequence[tuple[int, str]], width: int, separator: str) -> tuple[int, Sequence[str]]:
-    """Line and headings of `width` columns in the last comment that has them, such as `# fct cdf`; 0 without one."""
+    """Line and headings of `width` columns from the last comment with such headings, as `# fct cdf`.
+
+    Line 0 without one.
+    """
     for line, text in reversed(remarks):
         words = text.lstrip("#/%; ").split(separator or None)
         if any(_SETTING.search(word) for word in words):

@@ -1,4 +1,4 @@
-"""Hosts by the user's word: a table by address, and hosts to be added at switches."""
+"""Hosts that the user defines: a table of addresses, and hosts to add to switches."""
 
 import csv
 import re
@@ -14,16 +14,16 @@ _HOSTS_AT = re.compile(r"(?:(?P<of>.+)=)?(?P<count>\d+)x(?P<rate>[\d.]+ ?[A-Za-z
 
 @dataclass(frozen=True)
 class HostsAt:
-    """Hosts to be added at switches: `leaf*=8x25Gbps`."""
+    """Hosts to add to switches, such as `leaf*=8x25Gbps`."""
 
     of: str
-    """Pattern of names of switches."""
+    """Pattern of switch names."""
     count: int
     rate: str
 
     @classmethod
     def parse(cls, text: str) -> "HostsAt":
-        """Parses `PATTERN=COUNTxRATE`, or `COUNTxRATE` for all switches."""
+        """Parses `PATTERN=COUNTxRATE`, or `COUNTxRATE` for all switches. Raises `ConfigError` for another text."""
         found = _HOSTS_AT.fullmatch(text)
         rate = of_label(found["rate"]) if found else None
         if not found or not rate or not int(found["count"]):
@@ -34,7 +34,10 @@ class HostsAt:
 
 
 def read_hosts(path: Path) -> dict[str, str]:
-    """Hosts by address, from a CSV file with the header `address,host`."""
+    """Hosts by address, from a CSV file with the header `address,host`.
+
+    A `ConfigError` names the line of a malformed row or a repeated address.
+    """
     file = File(path)
     found: dict[str, str] = {}
     for number, row in enumerate(csv.reader(file.text.split("\n")), start=1):

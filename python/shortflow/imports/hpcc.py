@@ -17,11 +17,11 @@ from shortflow.lazy import pl
 from shortflow.quantities import counted
 
 _WIDTHS = (4, 5, 6)
-"""Fields of a flow: conweave leaves out the port, later generators the priority group too."""
+"""Possible numbers of fields in a flow. Conweave omits the port; later generators also omit the priority group."""
 _LARGEST_PORT = 65_535
 _PORT = "a destination port up to 65535"
 _OLD = ("source", "destination", "class", "packets", "start", "end")
-"""Fields of a flow in DCQCN's simulator, from which HPCC's is."""
+"""Fields of a flow in DCQCN's simulator, from which HPCC's simulator derives."""
 _WORDS = {"s": "seconds"}
 _TIME = re.compile(r"\d+(?:\.\d*)?(?:e[-+]?\d+)?(?:ps|ns|us|ms|s)")
 
@@ -31,7 +31,7 @@ def _head(file: File) -> list[list[str]]:
 
 
 def _is_topology(file: File) -> bool:
-    """Three or more whole numbers; identifiers of switches; a link with a rate."""
+    """True if the first line has three or more whole numbers, and one of the next three lines is a link with a rate."""
     head = _head(file)
     if len(head) < 2 or not 3 <= len(head[0]) <= 6:
         return False
@@ -55,7 +55,7 @@ def _topology(file: File, options: Options) -> Part:
     else:
         nodes, switches, links = numbers
     named: list[int] = []
-    while len(named) < switches and rest:  # the switches may go over several lines
+    while len(named) < switches and rest:  # the list of switches may span several lines
         number, line = rest.pop(0)
         named += (file.whole(number, "switch", text) for text in columns.fields(line))
     if len(named) != switches or any(each >= nodes for each in named):
@@ -85,7 +85,7 @@ def _topology(file: File, options: Options) -> Part:
 
 
 def _say_rest(part: Part, rest: Sequence[str], read: str, has_form: Callable[[str], bool], word: str) -> None:
-    """Names the lines beyond the number that the first line gives, as HPCC leaves them out."""
+    """Reports lines beyond the number in the first line, which HPCC also ignores."""
     more = sum(map(has_form, rest))
     if more:
         part.left_out.append(f"{counted(more, f'further {word}')}: the first line says {read}, and HPCC reads no more.")
@@ -99,7 +99,7 @@ def _has_form_of_link(line: str) -> bool:
 
 
 def _without_nvswitches(links: list[Link], nvswitches: set[str], part: Part) -> list[Link]:
-    """Links of the network between servers: a host has one link here."""
+    """Links of the network between servers. Links to NVSwitches are left out, because a host has one link."""
     found = [link for link in links if link.a not in nvswitches and link.b not in nvswitches]
     part.left_out.append(
         f"NVSwitches ({len(nvswitches)}) and their {counted(len(links) - len(found), 'link')}: a host has one link, so "
@@ -109,7 +109,7 @@ def _without_nvswitches(links: list[Link], nvswitches: set[str], part: Part) -> 
 
 
 def _say_losses(file: File, links: Sequence[tuple[int, str]], part: Part) -> None:
-    """Names the links that lose packets at random."""
+    """Reports links that lose packets at random."""
     rates: dict[str, list[int]] = {}
     for number, line in links:
         values = columns.fields(line)
@@ -144,7 +144,7 @@ def _delay(file: File, line: int, text: str) -> str:
 
 
 def _is_flows(file: File) -> bool:
-    """A number alone, then rows of four to six numbers with the start last."""
+    """True for one number in the first line, then rows of four to six numbers with the start last."""
     head = _head(file)
     if len(head) < 2 or len(head[0]) != 1 or not columns.is_whole(head[0][0]):
         return False
@@ -154,7 +154,7 @@ def _is_flows(file: File) -> bool:
 
 
 def _is_old(row: Sequence[str]) -> bool:
-    """True for packets, start and end in the places of port, bytes and start."""
+    """True if port, bytes and start are instead packets, start and end, as in DCQCN's simulator."""
     if len(row) != len(_OLD):
         return False
     return not columns.is_whole(row[4]) or (columns.is_whole(row[3]) and int(row[3]) > _LARGEST_PORT)
@@ -180,7 +180,7 @@ def _flows(file: File, options: Options) -> Part:
         listed = sum(_has_form_of_flow(" ".join(map(str, row[1:])), width) for row in table.iter_rows())
         if listed < count:
             raise file.wrong(first, "number of flows", count, f"{listed}, as many as the file lists")
-    # Divided, because 10 us times 1e-6 is 9.999999999999999e-06 s.
+    # Division instead of multiplication, because 10 us times 1e-6 is 9.999999999999999e-06 s.
     start = columns.numbers(file, table, "start", f"a start in {unit}") / round(1 / seconds_per_unit(unit))
     part = Part()
     part.notes.append(f"Starts are in {_WORDS.get(unit, unit)} and sizes in bytes of payload.")
@@ -210,7 +210,7 @@ def _bytes(file: File, table: "pl.DataFrame", unit: str | None) -> "pl.Series":
 
 
 def _packets(file: File, table: "pl.DataFrame", unit: str | None, part: Part) -> "pl.Series":
-    """Sizes in bytes of flows in packets, whose payload the user gives."""
+    """Sizes in bytes of flows that count packets. The user gives the payload of a packet."""
     line, first = int(table[columns.LINE][0]), table["packets"][0]
     if unit is None:
         raise file.wrong(

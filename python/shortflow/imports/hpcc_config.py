@@ -1,4 +1,4 @@
-"""HPCC's `config.txt`: marks by rate, buffer, flow control, packet size, and the congestion control with its constants.
+"""HPCC's `config.txt`: marking by rate, buffer, flow control, packet size, and congestion control with its constants.
 
 Source: HPCC's `mix/config_doc.txt`, `simulation/scratch/third.cc` and `src/point-to-point/model/switch-mmu.cc`.
 """
@@ -24,27 +24,27 @@ _DCQCN: Mapping[str, tuple[str, str]] = {
     "RATE_HAI": ("hyper", ""),
     "MIN_RATE": ("min_rate", ""),
 }
-"""Keys of DCQCN, and the unit of those that are numbers alone."""
+"""Keys of DCQCN, with the unit of keys whose values are plain numbers."""
 _HPCC: Mapping[str, tuple[str, str]] = {
     "U_TARGET": ("eta", ""),
     "MI_THRESH": ("max_stage", ""),
     "MIN_RATE": ("min_rate", ""),
 }
-"""Keys of HPCC. RATE_AI is a rate there, and a number of bytes here."""
+"""Keys of HPCC. RATE_AI is a rate in HPCC's file, but a number of bytes in Shortflow."""
 _TIMELY: Mapping[str, tuple[str, str]] = {"RATE_AI": ("delta", ""), "MIN_RATE": ("min_rate", "")}
-"""Keys of TIMELY. RATE_HAI is a rate there, and a multiple of delta here."""
+"""Keys of TIMELY. RATE_HAI is a rate in HPCC's file, but a multiple of delta in Shortflow."""
 _RATES = ("RATE_AI", "RATE_HAI", "MIN_RATE")
-"""Keys whose values are rates. As in ns-3, one without a unit is in bit/s."""
+"""Keys whose values are rates. As in ns-3, a rate without a unit is in bit/s."""
 _CURVE: Mapping[str, tuple[str, str]] = {
     "KMIN_MAP": ("mark_above", "KB"),
     "KMAX_MAP": ("mark_all_above", "KB"),
     "PMAX_MAP": ("mark_probability", ""),
 }
-"""Maps by rate, their keys of [switch], and units."""
+"""Maps by rate, with their keys of [switch] and units."""
 _MAPS = tuple(_CURVE)
 _INPUTS = ("TOPOLOGY_FILE", "FLOW_FILE")
 _ON = "ENABLE_QCN"
-"""Turns marks on."""
+"""Key that turns marking on."""
 _PFC = ("ENABLE_PFC", "USE_DYNAMIC_PFC_THRESHOLD")
 _KNOWN = {"CC_MODE", "PACKET_PAYLOAD_SIZE", "BUFFER_SIZE", _ON, *_PFC, *_MAPS, *_INPUTS}
 _FAULTS: Mapping[str, str] = {
@@ -52,18 +52,18 @@ _FAULTS: Mapping[str, str] = {
     "LINK_DOWN": "[faults] has outages of links",
 }
 _OLD_MARKS = ("KMIN", "KMAX", "PMAX")
-"""Keys of the first version, DCQCN's, which counts packets."""
+"""Keys of the first version, from DCQCN's simulator, which counts packets."""
 _MARKS = "queue.mark=departure+queue.drop_not_ect=false"
-"""HPCC's switches mark a packet that leaves, by the queue that it leaves behind, and drop none instead."""
+"""HPCC's switches mark a departing packet by the queue that remains, and do not drop packets instead."""
 _STEP = "queue.mark=departure"
 _OVER = f"queue.weight=1+queue.gentle=false+queue.spread=false+{_MARKS}"
 _SHIFT = 3
-"""A port of the first host's rate pauses above 2^-3 of the free memory."""
+"""With the first host's rate, a port pauses above 2^-3 of the free memory."""
 _HEADROOM = 3
-"""Headroom of a port in delays of its link at its rate."""
+"""Headroom of a port, in propagation delays of its link times its rate."""
 _KEY = re.compile(r"[A-Z][A-Z0-9_]+")
 _LEAST = 3
-"""Keys of this form that make a file a configuration."""
+"""Minimum number of keys of this form that make a file a configuration."""
 
 
 def _is_config(file: File) -> bool:
@@ -110,7 +110,7 @@ def _read(file: File, _: Options) -> Part:
 
 
 def _put_switch(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Part) -> None:
-    """Marks by the rate of ports, and the buffer with its flow control."""
+    """Adds marking by the rate of ports, and the buffer with its flow control."""
     by_rate = _marks(file, lines)
     if lines.get(_ON, (0, ["1"]))[1][0] == "0":
         number = lines[_ON][0]
@@ -145,7 +145,10 @@ def _put_switch(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Pa
 
 
 def _flow_control(rate: float, delay: float | None, first: float, said: str) -> dict[str, Value]:
-    """Flow control of a port: its share of the free memory grows with its rate beyond the first host's."""
+    """Flow control of a port.
+
+    Its share of the free memory doubles with each doubling of its rate above the first host's, up to 1.
+    """
     shift, left = _SHIFT, rate
     while left > first and shift > 0:
         shift, left = shift - 1, left / 2
@@ -157,7 +160,7 @@ def _flow_control(rate: float, delay: float | None, first: float, said: str) -> 
 
 
 def _marks(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> dict[float, Mapping[str, Value]]:
-    """RED's curve of ports by their rate: thresholds in kB, and the probability at the highest."""
+    """RED curves by the rate of ports: thresholds in kB, and the probability at the upper threshold."""
     maps = {key: (lines[key][0], _rates(file, key, *lines[key])) for key in _MAPS if key in lines}
     if "KMIN_MAP" not in maps:
         return {}
@@ -185,7 +188,7 @@ def _rates(file: File, key: str, number: int, words: list[str]) -> dict[float, f
 
 
 def _put_scheme(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Part) -> set[str]:
-    """The scheme of CC_MODE with its constants. Returns the keys that it uses."""
+    """Adds the scheme of CC_MODE with its constants. Returns the keys that the scheme uses."""
     if "CC_MODE" not in lines:
         return set()
     number, words = lines["CC_MODE"]
@@ -224,7 +227,7 @@ def _dcqcn(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> tuple[str,
 def _with_keys(
     scheme: str, keys: Mapping[str, tuple[str, str]], file: File, lines: Mapping[str, tuple[int, list[str]]]
 ) -> tuple[str, set[str]]:
-    """The scheme with the values of these keys, and the keys that are there."""
+    """The scheme with the values of these keys, and the keys that the file has."""
     found, used = scheme, set()
     for key, (name, unit) in keys.items():
         if key in lines:
@@ -239,7 +242,7 @@ def _with_keys(
 
 
 def _dctcp(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> tuple[str, set[str]]:
-    """DCTCP over the curve of the ports, or over a threshold where KMIN is KMAX."""
+    """DCTCP over the RED curves of the ports, or over a step threshold if KMIN equals KMAX."""
     ends = [_rates(file, key, *lines[key]) for key in ("KMIN_MAP", "KMAX_MAP") if key in lines]
     is_step = all(each == ends[0] for each in ends)
     over = f"dctcp+{_STEP}" if is_step else f"dctcp over red+{_OVER}"
@@ -250,7 +253,7 @@ def _dctcp(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> tuple[str,
 
 
 def _follow(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Part) -> None:
-    """Files that the configuration names: below its directory, or beside it."""
+    """Adds files that the configuration names: relative to its directory, to the parent directory, or by name only."""
     for key in _INPUTS:
         if key not in lines:
             continue

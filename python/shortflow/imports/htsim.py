@@ -22,7 +22,7 @@ _WORDS = ("id", "start", "size", "trigger", "send_done_trigger", "recv_done_trig
 _COUNTS = ("Nodes", "Connections", "Triggers", "Failures")
 _MOST_NODES, _MOST_LINKS = 100_000, 2_000_000
 _DEFAULT = {"topology.rate": "100Gbps", "topology.rtt": "12us"}
-"""htsim's own rate, and six links of 1 us each way."""
+"""htsim's default rate, and the round-trip time of six links of 1 us each way."""
 LinkOf = Callable[[str, str, int], Link]
 
 
@@ -38,18 +38,18 @@ class _Connection:
     destination: str
     values: Mapping[str, str]
     start: float | None
-    """Start in seconds; none if a trigger starts it."""
+    """Start in seconds. None if a trigger starts the connection."""
     size: int
-    """Bytes; 0 for a connection that sends until the end."""
+    """Bytes. 0 for a connection that sends until the end."""
 
 
 @dataclass(frozen=True)
 class _Trigger:
     line: int
     kind: str
-    """oneshot, multishot or barrier."""
+    """One of oneshot, multishot and barrier."""
     count: int
-    """Activations that a barrier waits for."""
+    """Number of activations for which a barrier waits."""
 
 
 def _matrix(file: File, options: Options) -> Part:
@@ -96,7 +96,7 @@ def _matrix(file: File, options: Options) -> Part:
 
 
 def _put_hosts(part: Part, file: File, nodes: int) -> None:
-    """The network that htsim takes without a topology: a fat tree of so many hosts, if there is one."""
+    """Assumes the network that htsim builds without a topology: a fat tree with this number of hosts, if one exists."""
     k = next((k for k in range(4, 80, 2) if k**3 == 4 * nodes), None)
     if k:
         tree: dict[str, str | int] = {"topology.kind": "fat-tree", "topology.k": k, **_DEFAULT}
@@ -151,7 +151,10 @@ def _check_ids(file: File, found: Sequence[_Connection]) -> None:
 
 
 def _put_flows(file: File, found: Sequence[_Connection], triggers: Mapping[str, _Trigger], part: Part) -> bool:
-    """Flows by start, then those that wait for others, each below them. Returns true if there is one with a start."""
+    """Adds flows by start, then each waiting flow after the flows for which it waits.
+
+    Returns True if at least one connection has a start.
+    """
     known = [place for place, each in enumerate(found) if each.start is not None]
     after = _waits(file, found, triggers, part)
     order = [place for place in sorted(known, key=lambda place: found[place].start or 0.0) if found[place].size]
@@ -160,7 +163,7 @@ def _put_flows(file: File, found: Sequence[_Connection], triggers: Mapping[str, 
     for place in left:
         for each in after[place]:
             followers[each].append(place)
-    for place in order:  # which grows
+    for place in order:  # the list grows in the loop
         for follower in followers[place]:
             left[follower] -= 1
             if not left[follower]:
@@ -194,9 +197,9 @@ def _put_flows(file: File, found: Sequence[_Connection], triggers: Mapping[str, 
 def _waits(
     file: File, found: Sequence[_Connection], triggers: Mapping[str, _Trigger], part: Part
 ) -> Mapping[int, Sequence[int]]:
-    """Connections that each triggered connection waits for, by place.
+    """Connections for which each triggered connection waits, by position.
 
-    Those whose trigger has no counterpart are left out.
+    Connections whose trigger has no counterpart are left out.
     """
     fires: dict[str, list[int]] = defaultdict(list)
     for place, each in enumerate(found):
@@ -232,7 +235,7 @@ def _waits(
 
 _WHOLE = ("Radix_Down", "Radix_Up", "Bundle")
 _LINK = {"Downlink_speed_Gbps": 100.0, "Downlink_Latency_ns": 1000.0}
-"""Keys of the links below a tier, with what is assumed without them."""
+"""Keys of the links below a tier, with the assumed values of missing keys."""
 _READ = (*_WHOLE, *_LINK, "Switch_Latency_ns", "Oversubscribed")
 _TOP = ("Nodes", "Tiers", "Podsize")
 _EXAMPLES = {"Nodes": 32, "Tiers": 2}
@@ -255,7 +258,7 @@ def _is_topology(file: File) -> bool:
 
 
 def _key(word: str) -> str:
-    """A key as this module writes it; htsim reads keys of a topology in any case."""
+    """A key in the spelling of this module. htsim ignores the case of a topology's keys."""
     return _CASES.get(word.lower(), word)
 
 
@@ -319,7 +322,7 @@ def _topology(file: File, _: Options) -> Part:
 
 
 def _say_left_out(part: Part, number: int, tier: _Tier) -> None:
-    """Names the keys of a tier that the network does not have."""
+    """Reports keys of a tier that the network does not have."""
     queues = [f"{key} {value:.12g}" for key, value in tier.values.items() if "queue" in key.lower()]
     if queues:
         part.left_out.append(
@@ -337,7 +340,7 @@ def _say_left_out(part: Part, number: int, tier: _Tier) -> None:
 
 
 def _links(file: File, top: _Tier, tiers: Mapping[int, _Tier]) -> tuple[list[Link], list[Node]]:
-    """Hosts below racks, racks below aggregation by pods, all below the core, as htsim wires them."""
+    """Links and nodes as htsim wires them: hosts to racks, racks to the aggregation of their pod, all to the core."""
     nodes, count = int(top.values["Nodes"]), int(top.values["Tiers"])
     for each in range(count):
         for key in ("Radix_Down", "Radix_Up")[: 1 if each == count - 1 else 2]:
@@ -355,7 +358,7 @@ def _links(file: File, top: _Tier, tiers: Mapping[int, _Tier]) -> tuple[list[Lin
 
     def link(a: str, b: str, tier: int) -> Link:
         rate = tiers[tier].of("Downlink_speed_Gbps", _LINK["Downlink_speed_Gbps"]) * bundle[tier]
-        # A path crosses each of its switches once; half of its latency is on either link there.
+        # A path crosses each of its switches once, so each of its two links there gets half of the switch's latency.
         switches = [tiers[each].of("Switch_Latency_ns", 0) for each in (tier, tier - 1) if each >= 0]
         delay = tiers[tier].of("Downlink_Latency_ns", _LINK["Downlink_Latency_ns"]) + sum(switches) / 2
         return Link(a, b, f"{rate:.12g}Gbps", f"{delay:.12g}ns")
@@ -385,7 +388,7 @@ def _links(file: File, top: _Tier, tiers: Mapping[int, _Tier]) -> tuple[list[Lin
 
 
 def _core_links(link: LinkOf, aggregations: int, aggs: int, uplinks: int) -> Iterator[Link]:
-    """The j-th aggregation switch of each pod reaches the j-th group of core switches."""
+    """Links from aggregation to core: switch j of each pod reaches group j of the core switches."""
     for agg in range(aggregations):
         for each in range(uplinks):
             yield link(f"agg{agg}", f"core{(agg % aggs) * uplinks + each}", 2)

@@ -1,9 +1,9 @@
-"""LLDP neighbours in JSON: lldpcli, EOS, NX-OS, NAPALM and tables of parsed commands, of one device or of many.
+"""LLDP neighbours in JSON: lldpcli, EOS, NX-OS, NAPALM and tables of parsed commands, of one or several devices.
 
 Source: IEEE 802.1AB; lldpcli's `-f json` and `-f json0`; the drivers of NAPALM; the templates of ntc-templates.
 
-Both ends of a link list the link, often with different names of the ports. The number of links between two devices is
-the larger of the numbers that the two list.
+Both ends of a link list the link, often with different port names. If two devices list different numbers of links
+between them, the larger number counts.
 """
 
 import re
@@ -31,12 +31,12 @@ _ROWS: Sequence[tuple[str, str]] = (
     ("lldp-remote-chassis-id", "lldp-local-port-id"),
     ("hostname", ""),
 )
-"""A row's key by which it is known, and its key of the local port; without one, the port is the key around the row.
+"""Key that identifies a row, and key of the row's local port. Without the second key, the enclosing key is the port.
 
-A row of SR Linux has the neighbour's port alone. Values of Junos are lists of an object with `data`.
+A row of SR Linux has only the neighbour's port. Values of Junos are lists of an object with `data`.
 """
 _NAMES = {"l_port_id": "chassis_id"}
-"""Keys of the neighbour's name that differ from the key by which a row is known."""
+"""Key of the neighbour's name, if it differs from the key that identifies a row."""
 _WRAPPERS = re.compile(
     r"lldp.*|.*neighbou?rs?(_detail)?|result|lldpNeighborInfo|TABLE_nbor.*|ROW_nbor.*|output|data|interfaces?",
     re.IGNORECASE,
@@ -55,7 +55,7 @@ _SIGNS = (
 
 @dataclass(frozen=True)
 class _Seen:
-    """A neighbour that a device sees at a port."""
+    """A neighbour that a device reports at a port."""
 
     device: str
     port: str
@@ -63,7 +63,7 @@ class _Seen:
     rate: str
     is_station: bool
     unread: str = ""
-    """Speed that is not one rate with its unit."""
+    """Speed that is not a single rate with its unit."""
 
 
 def _is_of(file: File) -> bool:
@@ -157,7 +157,7 @@ def _row(place: Place, key: str, port_key: str, device: str) -> _Seen:
 
 
 def _is_station(place: Place) -> bool:
-    """True if the neighbour forwards nothing, by the capabilities that it announces."""
+    """True if the neighbour announces the capability of a station, but not of a bridge or router."""
     for key in ("remote_system_enable_capab", "systemCapabilities", "capabilities"):
         found = place.at(key)
         if found is None:
@@ -197,7 +197,7 @@ def _lldpcli(place: Place, device: str) -> _Seen:
 
 
 def _first(place: Place, key: str) -> str:
-    """A text, or that of the first `value` or `data` below the key."""
+    """The text at a key, or the text of the first `value` or `data` below the key."""
     found = place.at(key)
     while found is not None and isinstance(found.value, Mapping | list):
         found = found.at(0) if isinstance(found.value, list) else (found.at("value") or found.at("data"))

@@ -1,4 +1,4 @@
-"""Names of files of sizes in a scenario."""
+"""Names of the size files in a scenario."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ _PARAMETER = "$"
 
 
 def size_files(tables: Mapping[str, Any], settings: Mapping[str, str]) -> list[str]:
-    """Names of the files of `cdf` sizes in a scenario's tables, after changes by key path."""
+    """Names of the files of `cdf` sizes in a scenario's tables, after settings by key path."""
     parameters = tables.get("parameters")
     values = dict(parameters) if isinstance(parameters, Mapping) else {}
     named = [str(name) for name in _cdf_files(tables)]

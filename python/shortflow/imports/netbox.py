@@ -1,4 +1,4 @@
-"""NetBox's devices, interfaces and cables in JSON, as its REST API and its GraphQL give them.
+"""NetBox's devices, interfaces and cables in JSON, from its REST API or its GraphQL API.
 
 Source: NetBox's REST API, `/api/dcim/`: `speed` of an interface is in kbit/s, `type` is its Ethernet type, and
 `connected_endpoints` are the interfaces at the other end, beyond patch panels.
@@ -17,24 +17,24 @@ from shortflow.quantities import counted
 
 _HOSTS = re.compile(r"server|host|compute|hypervisor|storage|gpu|node", re.IGNORECASE)
 _ABSENT = ("planned", "inventory", "decommissioning")
-"""Status of devices and cables that are not there."""
+"""Status of devices and cables that are not installed."""
 _METRES = {"km": 1000.0, "m": 1.0, "cm": 0.01, "mi": 1609.344, "ft": 0.3048, "in": 0.0254}
 End = tuple[str, str]
 
 
 @dataclass
 class _Found:
-    """All that the files list."""
+    """Contents of all files."""
 
     roles: dict[str, str] = field(default_factory=dict)
     speeds: dict[End, float] = field(default_factory=dict)
     names: dict[str, End] = field(default_factory=dict)
-    """Device and interface by NetBox's number of the interface."""
+    """Device and interface, by NetBox's id of the interface."""
     off: set[End] = field(default_factory=set)
     links: dict[frozenset[End], str] = field(default_factory=dict)
-    """Delays, empty if unknown, by the two ends."""
+    """Delay by the two ends. Empty if unknown."""
     absent: set[str] = field(default_factory=set)
-    """Devices that are planned, in stock or taken down."""
+    """Devices that are planned, in stock or decommissioned."""
     has_speeds: bool = False
     cables: list[Place] = field(default_factory=list)
     elsewhere: list[str] = field(default_factory=list)
@@ -109,7 +109,7 @@ def _tier(role: str) -> str:
 
 
 def _items(place: Place, device: str = "") -> Iterator[tuple[Place, str]]:
-    """Devices, interfaces with the device around them, and cables, wherever lists have them."""
+    """Devices, interfaces with their enclosing device, and cables, at any depth of lists."""
     value = place.value
     if isinstance(value, Mapping):
         if _is_cable(value) or "device_type" in value or ("name" in value and (device or "device" in value)):
@@ -185,7 +185,7 @@ def _delay(cable: Place) -> str:
 
 
 def _end(termination: Place, found: _Found) -> End | None:
-    """The device and interface at the end of a cable; None for another kind of end, or an unknown one."""
+    """Device and interface at the end of a cable. None for another kind of end, or an unknown interface."""
     kind = termination.text("object_type")
     if kind and kind != "dcim.interface":
         return None
@@ -203,7 +203,7 @@ def _name_of(device: Place | None) -> str:
 
 
 def _word(place: Place | None) -> str:
-    """A choice's `slug`, `value` or `name`, or a text."""
+    """The `slug`, `value` or `name` of a choice, or a text."""
     if place is None:
         return ""
     if isinstance(place.value, Mapping):

@@ -1,4 +1,4 @@
-"""Networks of other tools as our own: parallel links, hosts, tiers by distance, and what a file leaves open."""
+"""Networks of other tools in Shortflow's form: parallel links, hosts, tiers by distance, and missing parts."""
 
 import re
 from collections import Counter, defaultdict
@@ -13,7 +13,7 @@ from shortflow.imports.rates import written
 from shortflow.quantities import counted, parse
 
 _FEWEST = 2
-"""Hosts that a scenario needs."""
+"""Minimum number of hosts in a scenario."""
 _NAME_OR_ADD = (
     "as in --host-names 'srv*', or add hosts to switches, as in --hosts-at 4x10Gbps or --hosts-at 'leaf*=8x25Gbps'"
 )
@@ -23,9 +23,10 @@ _TIERS = {1: ("leaf",), 2: ("leaf", "spine"), 3: ("edge", "agg", "core")}
 
 
 def completed(part: Part, options: Options) -> Part:
-    """The network of a part with one link between two nodes, hosts of one link, and tiers.
+    """Completes the network of a part: one link between two nodes, one link per host, and tiers.
 
-    Adds to the part's notes and to its list of what was left out. A `ConfigError` asks for hosts if there are none.
+    Adds sentences to the part's `notes` and `left_out`. Raises `ConfigError` if there are fewer than two connected
+    hosts.
     """
     network = part.network
     assert network
@@ -47,22 +48,22 @@ def completed(part: Part, options: Options) -> Part:
 
 
 def plain_name(text: str) -> str:
-    """A name as a scenario's files may have it, without commas, quotes and arrows."""
+    """A name that a scenario's files may have, without commas, quotes and arrows."""
     return " ".join(text.replace("->", "-").replace(",", " ").replace('"', "").split())
 
 
 def tier_name(text: str) -> str:
-    """A text as the name of a tier; empty if no tier can have this name. `up` is a key of tiers."""
+    """The text if it can be the name of a tier, else empty. `up` is a key of tiers."""
     return text if _TIER.fullmatch(text) and text != "up" else ""
 
 
 def cable_delay(metres: float) -> str:
-    """Delay of a cable of this length, as a scenario writes it."""
+    """Delay of a cable of this length, in the form of a scenario."""
     return f"{metres * _NS_PER_METRE * 1000:.0f}ps"
 
 
 def few(names: Iterable[str], most: int = 5) -> str:
-    """Some names in a sentence."""
+    """The first names in a sentence, with … for further names."""
     listed = list(names)
     return ", ".join(listed[:most]) + (", …" if len(listed) > most else "")
 
@@ -139,7 +140,7 @@ def _with_hosts(network: Network, part: Part, wished: Sequence[HostsAt]) -> Netw
 
 
 def _hosts_of_one_link(network: Network, part: Part) -> Network:
-    """Hosts with one link: their first to a switch that has links to other switches, else their first to a switch."""
+    """The network with one link per host: the first to a switch that is linked to switches, or else to any switch."""
     hosts = set(network.hosts)
     inner = {end for link in network.links if not {link.a, link.b} & hosts for end in (link.a, link.b)}
     chosen: dict[str, Link] = {}
@@ -169,7 +170,7 @@ def _hosts_of_one_link(network: Network, part: Part) -> Network:
 
 
 def _without_idle(network: Network, before: Network, part: Part) -> Network:
-    """The network without switches that further links of hosts alone made useful."""
+    """The network without switches whose only links led to hosts by links that were left out."""
     idle = _racks(before) - _racks(network)
     if not idle:
         return network
@@ -185,7 +186,7 @@ def _racks(network: Network) -> set[str]:
 
 
 def _linked(network: Network, part: Part) -> Network:
-    """The largest part of the network that hangs together, by its number of hosts."""
+    """The connected part of the network with most hosts."""
     near = _neighbours(network)
     found: dict[str, int] = {}
     for number, node in enumerate(network.nodes):
@@ -208,7 +209,7 @@ def _linked(network: Network, part: Part) -> Network:
 
 
 def _with_tiers(network: Network, part: Part) -> Network:
-    """Tiers by the number of links to the nearest host, unless the file names all of them."""
+    """The network with tiers by distance to the nearest host, unless the file names all tiers."""
     switches = [node for node in network.nodes if not node.is_host]
     if all(node.tier for node in switches):
         return network
@@ -223,7 +224,7 @@ def _with_tiers(network: Network, part: Part) -> Network:
 
 
 def distances(network: Network) -> Mapping[str, int]:
-    """Links to the nearest host, by node."""
+    """Number of links to the nearest host, by node."""
     near = _neighbours(network)
     found = dict.fromkeys(network.hosts, 0)
     frontier = list(found)

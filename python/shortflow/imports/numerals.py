@@ -1,7 +1,7 @@
-"""Numbers of a column as people write them: a point or comma before decimals, and signs between thousands.
+"""Numbers of a column in usual notations: a decimal point or decimal comma, and separators of thousands.
 
-`1.000` alone is a thousand in one country and one in another. A column therefore needs a number that only one of the
-two conventions has, such as `0,5` or `1.000.000`.
+`1.000` is one thousand in some countries and one in others. A column therefore needs a number that is valid in only one
+of the two notations, such as `0,5` or `1.000.000`.
 """
 
 import re
@@ -15,13 +15,13 @@ _POINT, _COMMA = ".", ","
 _NAMES = {_POINT: "decimal points", _COMMA: "decimal commas"}
 _BLANKS = r"[ \x{a0}\x{202f}'’]"
 _OTHER_SIGNS = r"[, \x{a0}\x{202f}'’]"
-"""Signs that plain numbers do not have."""
+"""Characters that plain numbers do not have."""
 _REST = r"(?:\s*[A-Za-z%µ]*)$"
-"""A unit, or nothing, behind a number."""
+"""A unit, or nothing, after a number."""
 
 
 def _sure(decimal: str, thousands: str) -> str:
-    """Numbers that have this decimal sign for certain."""
+    """Pattern of numbers that certainly have this decimal separator."""
     d, t = (f"[{sign}]" for sign in (decimal, thousands))
     forms = (
         rf"\d+{d}\d*e[-+]?\d+",
@@ -36,17 +36,17 @@ def _sure(decimal: str, thousands: str) -> str:
 
 _SURE = {_POINT: _sure(_POINT, _COMMA), _COMMA: _sure(_COMMA, _POINT)}
 _UNSURE = rf"^[-+]?[1-9]\d{{0,2}}[.,]\d{{3}}{_REST}"
-"""One sign before three digits."""
+"""One separator before three digits, which may separate thousands or decimals."""
 _SPACED = rf"^[-+]?[1-9]\d{{0,2}}(?:{_BLANKS}\d{{3}})+(?:[.,]\d+)?{_REST}"
 
 
 def with_points(
     file: File, table: "pl.DataFrame", names: Mapping[str, str], separator: str | None, whole: Collection[str]
 ) -> "pl.DataFrame":
-    """The table with plain numbers in these columns: a point before decimals, and nothing between thousands.
+    """The table with plain numbers in these columns: decimal points, and no separators of thousands.
 
-    `names` has the file's name of each column, and `whole` has the columns whose numbers have no decimals. A
-    `ConfigError` names a column that mixes two conventions, or a number that may be of either.
+    `names` has the file's name of each column, and `whole` the columns whose numbers have no decimals. A `ConfigError`
+    names a column that mixes two notations, or a number that is valid in both.
     """
     found = {column: _convention(file, table, column, names[column]) for column in names}
     known = {each for each in found.values() if each}
@@ -69,7 +69,10 @@ def with_points(
 
 
 def _convention(file: File, table: "pl.DataFrame", column: str, name: str) -> str | None:
-    """The decimal sign that the column has for certain. A `ConfigError` names a number with the other one."""
+    """The decimal separator that the column certainly has; None if uncertain.
+
+    A `ConfigError` names a number with the other separator.
+    """
     places = {
         sign: table[column].str.contains(form).fill_null(False).arg_true().to_list() for sign, form in _SURE.items()
     }

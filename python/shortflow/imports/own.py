@@ -1,4 +1,4 @@
-"""The files that a scenario names, in the core's own form where they are of another."""
+"""Size files that a scenario names, converted to the core's form if they have another form."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,12 +20,15 @@ _ROUNDING = 1e-9
 
 
 def converted(directory: Path, names: list[str]) -> dict[str, tuple[str, str]]:
-    """Texts in the core's form and notes, by name, of files of sizes in another form."""
+    """Texts in the core's form, with notes, of size files in another form, by name.
+
+    Raises `ConfigError` for a file that is not a distribution.
+    """
     found = {}
     for name in names:
         path = directory / name
         if not path.is_file() or _is_own(file := File(path)):
-            continue  # the core reads the file, and has the errors about it
+            continue  # the core reads the file and reports its errors
         form = recognised(file)
         part = form.read(file, Options())
         if part.sizes is None:
@@ -35,7 +38,10 @@ def converted(directory: Path, names: list[str]) -> dict[str, tuple[str, str]]:
 
 
 def _is_own(file: File) -> bool:
-    """True for lines of a size and a share between commas, and for files without numbers: the core has their errors."""
+    """True for lines of a size and a share separated by a comma.
+
+    Also true without numbers: the core reports the error.
+    """
     lines = [[field.strip() for field in line.split(",")] for line in file.head_lines()]
     if not any(letter.isdigit() for line in lines for field in line for letter in field):
         return True
@@ -56,7 +62,7 @@ def _is_own(file: File) -> bool:
 
 
 def _are_bytes(texts: Sequence[str], *, says_bytes: bool) -> bool:
-    """True for sizes that certainly are bytes: whole, and not so few that they may be packets, or with units."""
+    """True if sizes are certainly bytes: whole numbers, and either with units or too large to be packets."""
     sizes = [size for text in texts if is_number(text) and (size := float(text)) >= 0]
     if any(size % 1 for size in sizes):
         return False
@@ -64,7 +70,7 @@ def _are_bytes(texts: Sequence[str], *, says_bytes: bool) -> bool:
 
 
 def described(path: Path, unit: str | None) -> tuple[str, SizeTable, list[str]]:
-    """Format, distribution and notes of a file of sizes."""
+    """Format, distribution and notes of a size file. Raises `ConfigError` for another kind of file."""
     file = File(path)
     form = recognised(file)
     part = form.read(file, Options(unit))
@@ -74,5 +80,5 @@ def described(path: Path, unit: str | None) -> tuple[str, SizeTable, list[str]]:
 
 
 def _said(part: Part) -> list[str]:
-    """Notes, and what was left out."""
+    """Notes, and sentences on data that was left out."""
     return [*part.notes, *(f"Left out: {each}" for each in part.left_out)]

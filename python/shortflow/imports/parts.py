@@ -1,4 +1,4 @@
-"""What a file says: a network, flows, sizes, and single values, each with its origin."""
+"""Contents of a file: a network, flows, sizes, and single values, each with its origin."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,17 +10,17 @@ from shortflow.imports.hosts import HostsAt
 from shortflow.lazy import pl
 
 Plain: TypeAlias = "str | int | float | bool | Sequence[object] | Mapping[str, object]"
-"""A value as TOML can have it."""
+"""A value that TOML can express."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value of the scenario, and where it comes from: `config.txt, line 12`."""
+    """A value of the scenario, with its origin, such as `config.txt, line 12`."""
 
     value: Plain
     origin: str
     is_assumed: bool = False
-    """True for a value that no file says. The summary names it, with the option that changes it."""
+    """True for a value that no file gives. The summary lists the value with the option that changes it."""
 
 
 @dataclass(frozen=True)
@@ -30,28 +30,28 @@ class Node:
     name: str
     is_host: bool
     tier: str = ""
-    """Word for the tier of a switch, such as `leaf`; empty for none."""
+    """Tier of a switch, such as `leaf`. Empty for none."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A link. Empty texts stand for a rate or delay that the file does not say."""
+    """A link. Rate and delay are empty if the file does not give them."""
 
     a: str
     b: str
     rate: str = ""
     """Such as `100Gbps`."""
     delay: str = ""
-    """One-way, such as `1us`."""
+    """One-way delay, such as `1us`."""
     line: int = 0
-    """Line of its file; 0 for none."""
+    """Line in the file. 0 for none."""
     unrated: int = 0
-    """Parallel links within this one whose rate no file says. Each adds the scenario's rate of links to `rate`."""
+    """Number of merged parallel links without a rate. Each adds the scenario's default rate to `rate`."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """Nodes and links; `origin` says where the links are listed."""
+    """Nodes and links. `origin` names the place of the list of links."""
 
     nodes: Sequence[Node]
     links: Sequence[Link]
@@ -70,10 +70,11 @@ class Flows:
     """Flows by increasing start."""
 
     table: "pl.DataFrame"
-    """Columns `start` (seconds), `source`, `destination` (text), `bytes` (integer); some have more.
+    """Columns `start` (seconds), `source`, `destination` (text) and `bytes` (integer).
 
-    These are `class`, `deadline`, `line`, and `after`: numbers of rows from 1 between blanks. A table with `after` has
-    the order of the scenario's file. A row that waits is below those that it names; its start is the time after them.
+    Optional columns are `class`, `deadline`, `line` and `after`. `after` has row numbers, counted from 1 and separated
+    by blanks. A table with `after` has the order of the scenario's file. A row that waits comes after the rows that it
+    names, and its start counts from their end.
     """
     origin: str
     path: str = ""
@@ -82,16 +83,16 @@ class Flows:
 
 @dataclass(frozen=True)
 class SizeTable:
-    """A distribution of flow sizes in bytes: rows of size and share of flows that are not larger."""
+    """A distribution of flow sizes: rows of a size in bytes and the share of flows up to this size."""
 
     rows: Sequence[tuple[float, float]]
     origin: str
     is_steps: bool = False
-    """True if sizes are the listed ones alone, false if they are spread evenly between two of them."""
+    """True if only the listed sizes occur. False if sizes are uniform between two listed sizes."""
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        """The same for a reader that is linear between points: two points of one size are a step."""
+        """The distribution as points with linear interpolation between them. A step is two points with one size."""
         if not self.is_steps:
             return list(self.rows)
         found, before = [], 0.0
@@ -108,7 +109,7 @@ class SizeTable:
         return sum((b[1] - a[1]) * (a[0] + b[0]) / 2 for a, b in pairwise(points))
 
     def percentile(self, percent: float) -> float:
-        """Size that this share of flows does not exceed, in bytes."""
+        """Size in bytes that `percent` per cent of the flows do not exceed."""
         share, before = percent / 100, (self.points[0][0], 0.0)
         for point in self.points:
             if point[1] >= share:
@@ -123,22 +124,22 @@ class Ports:
     """Settings of a switch's ports: keys of `[switch]`, such as `mark_above`."""
 
     by_rate: Mapping[float, Mapping[str, Value]]
-    """By rate in bit/s; 0 for ports whose rate the file does not say."""
+    """Settings by rate in bit/s. Rate 0 stands for ports without a rate in the file."""
     rack: tuple[Network, Mapping[str, Mapping[str, Value]]] | None
-    """The switch with a host at each port, and the settings of the port of each host; for want of another network."""
+    """The switch with a host at each port, and the settings of each host's port. Used if no file has a network."""
     origin: str
     of_link: Callable[[float, float | None, float], Mapping[str, Value]] | None = None
-    """Further settings by rate and delay of the port's link, and by the rate of the first host's link.
+    """Function from rate and delay of a port's link, and rate of the first host's link, to further settings.
 
-    Rates are in bit/s. The delay is in seconds, and None where no file gives it.
+    Rates are in bit/s. The delay is in seconds, or None if no file gives it.
     """
     several: Mapping[float, str] = field(default_factory=dict)
-    """Sentences on rates whose ports have different settings, of which `by_rate` has those of most ports."""
+    """Sentences on rates whose ports have different settings. `by_rate` has the most frequent settings."""
 
 
 @dataclass
 class Part:
-    """What one file says."""
+    """Contents of one file."""
 
     network: Network | None = None
     flows: Flows | None = None
@@ -147,49 +148,52 @@ class Part:
     sizes: SizeTable | None = None
     ports: Ports | None = None
     values: dict[str, Value] = field(default_factory=dict)
-    """By key of the scenario: `duration`, `topology.kind`, `switch.tor.up.mark_above`, `traffic.1.class`."""
+    """Values by key of the scenario, such as `duration`, `switch.tor.up.mark_above` or `traffic.1.class`."""
     schemes: list[Value] = field(default_factory=list)
-    """Schemes that correspond to the file's own, such as `dcqcn+g=0.004`."""
+    """Schemes that correspond to the file's schemes, such as `dcqcn+g=0.004`."""
     left_out: list[str] = field(default_factory=list)
-    """Sentences on contents that the scenario does not carry, each with the reason."""
+    """Sentences on contents that the scenario does not have, each with the reason."""
     notes: list[str] = field(default_factory=list)
-    """Sentences on how the file was read: units, times moved to zero, sums."""
+    """Sentences on the interpretation of the file, such as units, times moved to zero, and sums."""
     more: list[str] = field(default_factory=list)
-    """Further files that this one names, relative to it. They are imported too if it is given alone."""
+    """Further files that this file names, relative to its directory.
+
+    They are imported too if only this file is given.
+    """
 
 
 @dataclass(frozen=True)
 class Options:
-    """What formats do not say, given by the user."""
+    """Information from the user that files lack."""
 
     unit: str | None = None
     """Unit of sizes: `B`, `KB`, `MB`, `packets` or `1000B` for packets of 1,000 bytes."""
     time: str | None = None
     """Unit of starts: `ps`, `ns`, `us`, `ms` or `s`."""
     hosts: Mapping[str, str] = field(default_factory=dict)
-    """Hosts by the names or addresses of the files."""
+    """Hosts, by their names or addresses in the files."""
     host_names: Sequence[str] = ()
-    """Patterns of names of nodes that are hosts."""
+    """Patterns of the names of nodes that are hosts."""
     hosts_at: Sequence[HostsAt] = ()
-    """Hosts to be added at switches."""
+    """Hosts to add to switches."""
     queue: int | None = None
-    """Queue of a switch whose settings are taken."""
+    """Queue of a switch whose settings are imported."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format: how to recognise and read a file of it."""
+    """A format: its name, and functions that recognise and read files."""
 
     name: str
     summary: str
-    """One line: the file, the tool that writes it, what it becomes."""
+    """One line: the file, the tool that writes it, and the result."""
     begins: str
-    """What its files begin with, for the error about a file of no known format."""
+    """The beginning of files, for the error about a file of an unknown format."""
     is_of: Callable[[File], bool]
-    """True if the head of a file has this form. Never raises for a text."""
+    """True if the head of a file has this format. Never raises for a text."""
     read: Callable[[File, Options], Part]
-    """Reads a file. A `ConfigError` names file, line, field, value and what was expected."""
+    """Reads a file. A `ConfigError` names file, line, field, value and the expected value."""
     read_all: Callable[[Sequence[File], Options], Part] | None = None
-    """Reads several files that only together say something, such as one a device."""
+    """Reads several files that are incomplete alone, such as one file per device."""
     options: Sequence[str] = ()
-    """Options that it takes, by their names in `Options`."""
+    """Names of the fields of `Options` that apply to this format."""

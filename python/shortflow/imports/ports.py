@@ -1,4 +1,4 @@
-"""Settings of switch ports by their rate as tables of a scenario: `[switch]`, tiers, and single ports."""
+"""Settings of switch ports as tables of a scenario: `[switch]`, tiers, and single ports."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -11,20 +11,20 @@ PortSettings = Mapping[str, Value]
 Ends = tuple[str, str]
 
 _LACKING = {"mark_all_above": "auto", "mark_probability": "auto", "xoff": "none"}
-"""Values of keys that the profile of some ports lacks."""
+"""Values of keys for ports whose profile lacks them."""
 
 
 def of_rack(network: Network, by_host: Mapping[str, PortSettings]) -> tuple[dict[str, Value], list[str]]:
-    """The ports of one switch towards its hosts, and sentences on settings that all ports of a switch share."""
+    """Settings of one switch's ports to its hosts, and sentences on settings that all ports of a switch share."""
     ports = {(network.nodes[0].name, host): settings for host, settings in by_host.items()}
     return _tables(network, ports), _shared(ports)
 
 
 def of_network(network: Network, ports: Ports, usual: str) -> tuple[dict[str, Value], list[str], list[float]]:
-    """The ports of switches by the rate of their link, such sentences, and rates for which the file of ports has none.
+    """Settings of switch ports by the rate of their link, sentences on shared settings, and rates without settings.
 
-    `usual` is the rate of links whose file gives none. A rate that the file of ports lacks takes the settings of the
-    nearest rate.
+    `usual` is the rate of links without a rate in their file. A rate without settings gets the settings of the nearest
+    rate.
     """
     hosts = set(network.hosts)
     missing: set[float] = set()
@@ -46,7 +46,7 @@ def of_network(network: Network, ports: Ports, usual: str) -> tuple[dict[str, Va
 
 
 def _tables(network: Network, ports: Mapping[Ends, PortSettings]) -> dict[str, Value]:
-    """The settings of most ports in `[switch]`, those of others by tier where a tier agrees, else by port."""
+    """Tables of settings: the most frequent in `[switch]`, others by tier if a tier's ports agree, else by port."""
     plain = {port: _plain(settings) for port, settings in ports.items()}
     usual = Counter(plain.values()).most_common(1)[0][0]
     base = next(ports[port] for port in ports if plain[port] == usual)
@@ -69,7 +69,7 @@ def _tables(network: Network, ports: Mapping[Ends, PortSettings]) -> dict[str, V
 
 
 def _memory(ports: Mapping[Ends, PortSettings]) -> dict[str, Value]:
-    """The memory and its alpha of the most ports that have these. They are the whole switch's."""
+    """The most frequent memory and alpha among ports that have them. These values apply to the whole switch."""
     counts = Counter(tuple(_of_memory(settings).items()) for settings in ports.values() if _of_memory(settings))
     if not counts:
         return {}
@@ -83,7 +83,7 @@ def _of_memory(settings: PortSettings) -> dict[str, object]:
 
 
 def _shared(ports: Mapping[Ends, PortSettings]) -> list[str]:
-    """Sentences on ports whose part of the memory is not that of most ports, where no port pauses."""
+    """Sentences on ports whose memory or alpha differs from that of most ports. Empty if a port pauses."""
     usual = {key: value.value for key, value in _memory(ports).items()}
     if not usual or any("xoff" in settings for settings in ports.values()):
         return []
@@ -101,7 +101,7 @@ def _plain(settings: PortSettings) -> tuple[tuple[str, object], ...]:
 
 
 def _changes(table: str, settings: PortSettings, around: PortSettings) -> dict[str, Value]:
-    """A table with what differs from the table around it. The memory and its alpha are the whole switch's."""
+    """A table with the settings that differ from the enclosing table, except memory and alpha of the whole switch."""
     found = {
         f"{table}.{key}": value
         for key, value in settings.items()

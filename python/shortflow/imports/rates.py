@@ -1,4 +1,4 @@
-"""Rates in the words of other tools: `2.5 Gbps`, `4x10G`, `OC-48`, `100GBASE-CR4`, and numbers in K, M, G or T."""
+"""Rates in the notations of other tools: `2.5 Gbps`, `4x10G`, `OC-48`, `100GBASE-CR4`, and numbers in K, M, G or T."""
 
 import re
 
@@ -7,7 +7,7 @@ _LABEL = re.compile(
     r"(?:(\d+)\s*[xX*×]\s*)?(\d+(?:\.\d+)?)\s*([kKmMgGtT])(?:ig|iga|ega)?\s*(?:b|bit|bits|bE|E)?\s*(?:ps|/s|/sec)?"
     r"(?:\s*[Ee]thernet)?"
 )
-"""One rate in bits; `1 GB/s` may be meant in bytes and is none."""
+"""One rate in bits. `1 GB/s` may mean bytes, so it does not match."""
 _BYTES = re.compile(r"B(?:ytes?)?(?:ps|/s|/sec)?$|[Bb]yte|[Oo]ctet")
 _DATA_RATE = re.compile(r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?:([kKmMgGtT])(i)?)?(?:([bB])(?:ps|/s))?")
 _CARRIER = re.compile(r"(?:(\d+)\s*[x*×]\s*)?(OC|STM|STS)-?(\d+)c?", re.IGNORECASE)
@@ -18,7 +18,7 @@ _ETHERNET = re.compile(r"(?:(\d+)\s*x\s*)?(\d+(?:\.\d+)?)\s*(G(?:ig)?)?-?base.*"
 
 
 def written(bps: float) -> str:
-    """A rate as a scenario has it: `2.5Gbps`."""
+    """A rate in the form of a scenario, such as `2.5Gbps`."""
     for unit, factor in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("K", 1e3)):
         if bps >= factor:
             return f"{bps / factor:.12g}{unit}bps"
@@ -26,7 +26,7 @@ def written(bps: float) -> str:
 
 
 def of_label(text: str) -> float | None:
-    """Bits per second of a label that is one rate; None for a range, a bound, or other words."""
+    """Rate in bit/s of a label that is one rate. None for a range, a bound, or other words."""
     text = text.strip()
     if found := _LABEL.fullmatch(text):
         return int(found[1] or 1) * float(found[2]) * _TO_BPS[found[3].upper()]
@@ -37,7 +37,7 @@ def of_label(text: str) -> float | None:
 
 
 def of_unit(number: float, unit: str) -> float | None:
-    """Bits per second of a number in K, M, G or T, however it is followed; None for bytes and other units."""
+    """Rate in bit/s of a number in K, M, G or T with any suffix. None for bytes and other units."""
     factor = _TO_BPS.get(unit.strip()[:1].upper())
     return None if factor is None or (unit and not unit.strip()) or is_bytes(unit) else number * factor
 
@@ -48,7 +48,7 @@ def is_bytes(unit: str) -> bool:
 
 
 def of_data_rate(text: str) -> float | None:
-    """Bits per second of a rate as ns-3 writes it: `100Gbps`, `40Gb/s`, `12.5GB/s`, `1MiBps`, or bits per second."""
+    """Rate in bit/s of a text in ns-3's notation: `100Gbps`, `40Gb/s`, `12.5GB/s`, `1MiBps`, or a number of bit/s."""
     found = _DATA_RATE.fullmatch(text)
     if not found:
         return None
@@ -58,7 +58,7 @@ def of_data_rate(text: str) -> float | None:
 
 
 def of_ethernet(text: str) -> float | None:
-    """Bits per second of an Ethernet type such as `100GBASE-CR4`, `10GigBaseSR`, `100gbase-x-qsfp28`, `1000BaseT`."""
+    """Rate in bit/s of an Ethernet type such as `100GBASE-CR4`, `10GigBaseSR`, `100gbase-x-qsfp28` or `1000BaseT`."""
     found = _ETHERNET.match(text.strip())
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""Raw samples: one size a row, or one flow a row with a column of sizes. They become a distribution of steps."""
+"""Raw samples: one size per row, or one flow per row with a column of sizes. They become a distribution of steps."""
 
 from shortflow.imports.columns import LINE, empty
 from shortflow.imports.delimited import Grid, check_points, grid, head, not_read, number, squared
@@ -10,9 +10,9 @@ from shortflow.lazy import np, pl
 from shortflow.quantities import counted
 
 _MOST = 10_000
-"""Most distinct sizes. More become groups of equally many flows, each of its mean size."""
+"""Maximum number of distinct sizes. More sizes become groups of equally many flows with their mean size."""
 _FEWEST = 10
-"""Fewest rows of a single column that are samples."""
+"""Minimum number of rows for which a single column counts as samples."""
 
 
 def _is_samples(file: File) -> bool:
@@ -28,7 +28,7 @@ def _is_samples(file: File) -> bool:
 
 
 def _size_column(file: File, found: Grid) -> int:
-    """The column of sizes. A `ConfigError` names the header if none or several of its columns are, or may be."""
+    """The column of sizes. A `ConfigError` names the header if there is no such column, or more than one."""
     sizes = sizes_among(found.names)
     if len(sizes) == 1 and found.names.count(found.names[sizes[0]]) == 1:
         return sizes[0]
@@ -64,7 +64,7 @@ def _read(file: File, options: Options) -> Part:
 
 
 def distribution(sizes: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> list[tuple[float, float]]:
-    """Rows of size and cumulative share. The mean stays that of the samples."""
+    """Rows of size and cumulative share. The mean is that of the samples, up to rounding of sizes."""
     values, counts = np.unique(sizes, return_counts=True)
     if len(values) > _MOST:
         groups = np.array_split(np.sort(sizes), _MOST)

@@ -1,4 +1,4 @@
-"""The scenario of what files say: one network, flows or sizes, values; with the assumptions that fill the gaps."""
+"""The scenario from all files: one network, flows or sizes, and values, with assumptions for missing data."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,20 +17,20 @@ from shortflow.quantities import parse, plain_number
 from shortflow.terms import unquoted
 
 FILE = "scenario.toml"
-"""Name of the written scenario."""
+"""Name of the scenario's file."""
 _GIVEN = "given with the import"
 _LINKS, _NODES = "links.csv", "nodes.csv"
 _HEAD = 3
-"""Line of the first row in a file beside the scenario: a comment and a header are above it."""
+"""Line of the first row in a file beside the scenario. A comment and a header precede it."""
 _RATE = "10Gbps"
-"""Rate of links for which no file has one."""
+"""Assumed rate of links for which no file has a rate."""
 _STAR = 16
-"""Hosts of a network that no file describes, if no flow names hosts."""
+"""Assumed number of hosts if no file describes a network and no flow names hosts."""
 _ORDER = ("title", "duration", "warmup", "drain")
 
 
 def draft(parts: Sequence[tuple[File, Format, Part]], options: Options, settings: Mapping[str, str]) -> Draft:
-    """The scenario of several files. A `ConfigError` names two that contradict each other."""
+    """The scenario of several files. A `ConfigError` names two files that contradict each other."""
     made = Draft()
     ports: Ports | None = None
     for file, form, part in parts:
@@ -53,7 +53,7 @@ def draft(parts: Sequence[tuple[File, Format, Part]], options: Options, settings
         made.left_out += [f"{file.name}: {each}" for each in part.left_out]
         made.notes += [f"{file.name} ({form.name}): {each}" for each in part.notes]
     for key, text in settings.items():
-        # A file needs quotes around the name of a port, and so the keys of the imports have them.
+        # A file needs quotes around the name of a port, so the keys of imports have quotes too.
         of_port = re.sub(r"^switch\.([^\".]*->[^\".]*)\.", r'switch."\1".', unquoted(key))
         made.values[of_port] = Value(typed_value(text), _GIVEN)
     names = ", ".join(dict.fromkeys(file.name for file, _, _ in parts))
@@ -70,13 +70,13 @@ def draft(parts: Sequence[tuple[File, Format, Part]], options: Options, settings
 
 
 def _set_network(made: Draft, network: Network) -> None:
-    """Takes a network of a file, in place of one that another file only assumes."""
+    """Sets the network of a file, and removes assumptions about the topology."""
     made.network = network
     made.values = {key: each for key, each in made.values.items() if not (each.is_assumed and "topology" in key)}
 
 
 def _add_unrated(made: Draft) -> None:
-    """Adds the scenario's rate of links for each of several parallel links without a rate."""
+    """Adds the scenario's default rate for each parallel link without a rate."""
     network = made.network
     several = [link for link in network.links if link.unrated] if network else []
     if not network or not several:
@@ -96,7 +96,7 @@ def _add_unrated(made: Draft) -> None:
 
 
 def _put_ports(made: Draft, ports: Ports) -> None:
-    """The settings of switch ports: of the network's, or else of a rack with a host at each port."""
+    """Adds settings of switch ports, for the network, a built-in topology, or a rack with a host at each port."""
     usual = made.values.get("topology.rate")
     rate = str(usual.value) if usual else _RATE
     missing: list[float] = []
@@ -126,14 +126,14 @@ def _put_ports(made: Draft, ports: Ports) -> None:
 
 
 def _said_of_rates(network: Network, ports: Ports, usual: str) -> list[str]:
-    """Sentences on the ports of the rates that the network's links have."""
+    """Sentences on ports of the rates that occur in the network."""
     rates = {bps(link.rate or usual) for link in network.links}
     nearest = {min(ports.by_rate, key=lambda each: abs(each - rate), default=0.0) for rate in rates}
     return [f"{ports.origin}: {said}" for rate, said in ports.several.items() if rate in nearest]
 
 
 def _put_network(made: Draft, options: Options) -> None:
-    """The network of the files, or a star of the hosts that flows name."""
+    """Adds the network of the files, or a star of the hosts that flows name."""
     named = put_hosts(made, options.hosts)
     if made.network is not None:
         _explicit(made, made.network)
@@ -167,7 +167,7 @@ def _explicit(made: Draft, network: Network) -> None:
 
 
 def _put_queues(made: Draft) -> None:
-    """Buffer and marking threshold, as DCTCP has them, if no file says them."""
+    """Assumes buffer and marking threshold, as DCTCP has them, if no file gives them."""
     rate = _slowest(made)
     above = max(30_000, round(65 * 1500 * rate / 1e10))
     made.assume("switch.buffer", f"{4 * above}B", "no file gives the buffer of a port; four times mark_above")
@@ -181,7 +181,7 @@ def _slowest(made: Draft) -> float:
 
 
 def toml(made: Draft) -> str:
-    """The scenario as TOML, each value with its origin."""
+    """The scenario as TOML, with the origin of each value in a comment."""
     tables: dict[str, dict[str, Value]] = {}
     for path, value in made.values.items():
         table, _, key = path.rpartition(".")

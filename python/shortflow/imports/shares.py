@@ -1,4 +1,4 @@
-"""Shares of flows in a table of sizes: cumulative, of each size, of larger flows, or counts."""
+"""Shares of flows in a table of sizes: cumulative shares, shares of each size, shares of larger flows, or counts."""
 
 import re
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ _LARGER = re.compile(r"ccdf|complement|1_?cdf|exceed|surviv")
 """Names of shares of larger flows."""
 _DENSITY = re.compile(r"pdf|pmf|densit|dichte")
 _RELATIVE = re.compile(r"freq|weight|haufigkeit|frec")
-"""Counts that may be relative."""
+"""Names of counts that may be relative."""
 _NEAR = 0.01
-"""Shares may end at 1 within this, and are then divided by their end."""
+"""Shares may end at 1 within this tolerance. They are then divided by their end."""
 _MOST_FALLS = 0.1
-"""Sum of falls in a cumulative share up to which the larger share is kept."""
+"""Maximum total decrease of a cumulative share that counts as rounding. The larger share is kept."""
 _CLEARLY = 2.0
-"""Shares above 1 that end below this are no per cent."""
+"""Shares between 1 and this number are errors, not per cent."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A size in bytes with the texts of its row."""
+    """A size in bytes, with the texts of its row."""
 
     line: int
     size: float
@@ -38,12 +38,12 @@ class Row:
 
 @dataclass(frozen=True)
 class CumulativeShares:
-    """Sizes in bytes by increasing size, with cumulative shares up to 1."""
+    """Sizes in bytes in increasing order, with cumulative shares up to 1."""
 
     rows: Sequence[tuple[float, float]]
     form: str
     is_steps: bool = False
-    """True if the shares are those of the listed sizes alone."""
+    """True if only the listed sizes occur."""
 
 
 def named_cumulative(name: str) -> bool:
@@ -52,21 +52,21 @@ def named_cumulative(name: str) -> bool:
 
 
 def ends_like_shares(column: Sequence[float]) -> bool:
-    """True for numbers of which the first or the last is the largest, and 1 or 100."""
+    """True for numbers whose largest value is 1 or 100, and is the first or the last."""
     most = max(column)
     ends = (column[0], column[-1])
     return most in ends and (abs(most - 1) < _NEAR or abs(most - 100) < 100 * _NEAR)
 
 
 def is_density(column: Sequence[float], scale: float) -> bool:
-    """True for several numbers that are a whole together, and the last of which is not that whole."""
+    """True for several numbers whose sum is `scale`, and whose last number is smaller than `scale`."""
     return abs(sum(column) - scale) < _NEAR * scale and len(column) > 1 and column[-1] < (1 - _NEAR) * scale
 
 
 def cumulative(file: File, name: str, rows: Sequence[Row], part: Part) -> CumulativeShares:
-    """The cumulative shares of a table whose column of shares has this name, or none.
+    """The cumulative shares of a table. `name` is the heading of the column of shares, or empty.
 
-    A `ConfigError` names the first row that contradicts the name, or the rows before.
+    A `ConfigError` names the first row that contradicts the heading or the previous rows.
     """
     field = name or "share"
     numbers = [shared(file, row.line, field, row.of_share) for row in rows]
@@ -103,7 +103,7 @@ def cumulative(file: File, name: str, rows: Sequence[Row], part: Part) -> Cumula
 
 
 def _check_counts(file: File, name: str, rows: Sequence[Row], numbers: Sequence[float]) -> None:
-    """Refuses counts that are not whole, unless they may be relative, and those that look cumulative."""
+    """Raises `ConfigError` for fractional counts, unless they may be relative, and for counts that look cumulative."""
     broken = next((row for row, number in zip(rows, numbers, strict=True) if number % 1), None)
     if broken and not _RELATIVE.search(plain_heading(name)):
         raise file.wrong(broken.line, name, broken.of_share, "a whole number of flows")
@@ -115,7 +115,7 @@ def _check_counts(file: File, name: str, rows: Sequence[Row], numbers: Sequence[
 
 
 def _summed(rows: Sequence[Row], numbers: Sequence[float]) -> list[tuple[float, float]]:
-    """Cumulative shares, by increasing size, of a number for each size."""
+    """Cumulative shares by increasing size, from a number for each size."""
     several = sorted(zip((row.size for row in rows), numbers, strict=True))
     total = sum(number for _, number in several)
     sums = accumulate(number for _, number in several)
@@ -123,7 +123,7 @@ def _summed(rows: Sequence[Row], numbers: Sequence[float]) -> list[tuple[float, 
 
 
 def _scale(file: File, field: str, rows: Sequence[Row], numbers: Sequence[float]) -> tuple[float, str]:
-    """The whole of the shares, 1 or 100, and its name. A `ConfigError` names a share above it."""
+    """The whole of the shares, 1 or 100, and its name. A `ConfigError` names a share above the whole."""
     signed = [row.of_share.endswith("%") for row in rows]
     if any(signed) and not all(signed):
         odd = rows[signed.index(not signed[0])]
@@ -143,7 +143,7 @@ def _scale(file: File, field: str, rows: Sequence[Row], numbers: Sequence[float]
 
 
 def _by_size(file: File, rows: Sequence[Row], shares: Sequence[float], part: Part) -> tuple[Sequence[Row], list[float]]:
-    """Rows of different size or share by increasing size. A `ConfigError` names a size that falls."""
+    """Distinct rows in the order of sizes, with their shares. A `ConfigError` names a size below the previous size."""
     found = list({(row.size, share): row for row, share in zip(rows[::-1], shares[::-1], strict=True)}.items())[::-1]
     if found[0][0][0] > found[-1][0][0]:
         found.reverse()
@@ -162,9 +162,10 @@ def _by_size(file: File, rows: Sequence[Row], shares: Sequence[float], part: Par
 def _rising(
     file: File, field: str, rows: Sequence[Row], shares: Sequence[float], part: Part, *, wrong: tuple[str, str]
 ) -> list[float]:
-    """Shares that never fall: the one before is kept, up to a sum of falls that rounding may make.
+    """Shares that never fall.
 
-    `wrong` has the words for a fall and for what is expected, in terms of the file's own numbers.
+    A fall is replaced by the previous share if the sum of all falls may be due to rounding. `wrong` has the words for a
+    fall and for the expectation, in terms of the file's numbers.
     """
     falls = [
         (before - after, row) for (before, after), row in zip(pairwise(shares), rows[1:], strict=True) if after < before

@@ -1,7 +1,9 @@
-"""Distributions of flow sizes as tables: sizes and shares of flows, in any of the forms that simulators use.
+"""Distributions of flow sizes as tables of sizes and shares of flows, in the forms that simulators use.
 
-HPCC and conweave: bytes and per cent. DCTCP, HULL, HKUST's TrafficGenerator: bytes and shares. ns-2 (pFabric) and YAPS:
-packets, a constant, shares. Homa: a first line with the mean, and steps. All are linear between rows except Homa's.
+- HPCC and conweave: bytes and per cent.
+- DCTCP, HULL, HKUST's TrafficGenerator: bytes and shares.
+- ns-2 (pFabric) and YAPS: packets, a constant, shares.
+- Homa: a first line with the mean, then steps. All other forms are linear between rows.
 """
 
 from collections.abc import Sequence
@@ -19,11 +21,11 @@ _NS2 = 3
 """Columns of ns-2's form: size, a constant, share."""
 _PER_CENT = 100.0
 _MOSTLY = 0.6
-"""Share of rows of two numbers in a table without a header. The error tells of the others."""
+"""Minimum share of rows with two numbers in a table without a header. The reader reports the other rows."""
 
 
 def _is_table(file: File) -> bool:
-    """True for headings of sizes and shares, and for rows of two numbers, about which the reader has the errors."""
+    """True for headings of sizes and shares, and for rows of two numbers, so that the reader can report errors."""
     found = head(file)
     rows = found.rows[1:] if _has_lone_first(found) else found.rows
     if not rows or found.width < 2:
@@ -40,7 +42,7 @@ def _is_table(file: File) -> bool:
 
 
 def _has_lone_first(found: Grid) -> bool:
-    """True if the first row has one number and the second several: a mean or a count."""
+    """True if the first row has one number, a mean or a count, and the second row has several numbers."""
     return len(found.rows) > 2 and len(found.rows[0]) == 1 and len(found.rows[1]) > 1
 
 
@@ -80,17 +82,17 @@ def _read(file: File, options: Options) -> Part:
 
 
 def _is_ns2(found: Grid, rows: Sequence[Sequence[str]]) -> bool:
-    """True for three columns without a header, the second of one value."""
+    """True for three columns without a header, of which the second is constant."""
     return not found.names and len(rows[0]) == _NS2 and len({row[1] for row in rows if len(row) == _NS2}) == 1
 
 
 def _column(rows: Sequence[Sequence[str]], place: int) -> list[float]:
-    """Numbers of a column; 0 for other texts, about which errors come later."""
+    """Numbers of a column. Other texts count as 0, and are reported later."""
     return [number(row[place]) or 0.0 for row in rows if place < len(row)]
 
 
 def _unnamed_share(found: Grid, rows: Sequence[Sequence[str]]) -> int | None:
-    """The one column whose heading is unknown, if its numbers rise to 1 or 100."""
+    """The only column with an unknown heading, if its numbers rise to 1 or 100. Else None."""
     unknown = [place for place, name in enumerate(found.names) if meaning(name) in ("", GENERIC)]
     if len(unknown) != 1:
         return None
@@ -99,7 +101,10 @@ def _unnamed_share(found: Grid, rows: Sequence[Sequence[str]]) -> int | None:
 
 
 def _named(file: File, found: Grid, rows: Sequence[Sequence[str]]) -> tuple[int, int]:
-    """Columns of size and share by the header. A `ConfigError` names a header without either, or with several."""
+    """Columns of size and share according to the header.
+
+    A `ConfigError` names a header without one of them, or with several.
+    """
     names = found.names
     known = [meaning(name) for name in names]
     sizes = sizes_among(names)
@@ -128,7 +133,7 @@ def _counts(known: Sequence[str]) -> list[list[int]]:
 
 
 def _by_values(file: File, found: Grid, lines: Sequence[int], rows: Sequence[Sequence[str]]) -> tuple[int, int]:
-    """Columns of size and share by their numbers. A `ConfigError` asks for a header if both may be shares."""
+    """Columns of size and share according to their numbers. A `ConfigError` asks for a header if both may be shares."""
     if _is_ns2(found, rows):
         return 0, 2
     text = (found.separator or " ").join(rows[0])
@@ -138,12 +143,12 @@ def _by_values(file: File, found: Grid, lines: Sequence[int], rows: Sequence[Seq
     columns = [_column(rows, place) for place in (0, 1)]
     likely = [place for place in (0, 1) if ends_like_shares(columns[place])]
     likely = likely or [place for place in (0, 1) if is_density(columns[place], 1.0)]
-    if len(likely) > 1:  # sizes that end at 1 or 100 too: whole ones are sizes
+    if len(likely) > 1:  # the sizes end at 1 or 100 too, so the column with fractions has the shares
         broken = [place for place in likely if any(value % 1 for value in columns[place])]
         if not broken and columns[0] != columns[1]:
             raise file.wrong(lines[0], "row", text, f"one column that ends at 1 or 100, and both do: {ask}")
         likely = broken[-1:] or [1]
-    if not likely:  # a file that ends elsewhere, of which the error tells
+    if not likely:  # the shares end at another number, which the reader reports
         least = min((1, 0), key=lambda place: max(columns[place]))
         likely = [least] if max(columns[least]) <= 2 * _PER_CENT else []
     if not likely:

@@ -1,6 +1,6 @@
-"""Columns of sizes in bytes: by the unit of each field, of the heading, of a comment, or as given.
+"""Columns of sizes in bytes. The unit comes from each field, from the heading, from a comment, or from the user.
 
-A given unit that the file contradicts is refused, and so is one that no size needs.
+A unit from the user is refused if the file contradicts it, or if no size needs it.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _SMALLEST_PACKETS = 10
 
 @dataclass(frozen=True)
 class Heading:
-    """The heading of a column of sizes; its name is empty without one."""
+    """The heading of a column of sizes. Its name is empty without a heading."""
 
     name: str = ""
     line: int = 0
@@ -32,7 +32,7 @@ class Heading:
 
     @property
     def unit(self) -> Unit | None:
-        """The unit that it says."""
+        """The unit that the heading names."""
         return Unit("bytes", 1) if plain_heading(self.name) in BYTES else of_name(self.name)
 
 
@@ -45,9 +45,9 @@ def in_bytes(
     column: str = "bytes",
     is_ns2: bool = False,
 ) -> "tuple[pl.Series, str]":
-    """A column of sizes in bytes, not rounded, and how their unit is known.
+    """A column of sizes in bytes, not rounded, and a sentence on the source of their unit.
 
-    A `ConfigError` asks for a unit that nothing tells: where numbers may count packets, or are not whole.
+    A `ConfigError` asks for the unit if numbers may count packets, or are not whole.
     """
     field = heading.field
     texts, units = (table[column].str.extract(_SIZE, group) for group in (1, 2))
@@ -78,7 +78,7 @@ def in_bytes(
 def _usual(
     file: File, bare: "pl.DataFrame", heading: Heading, given: str | None, column: str, *, is_ns2: bool
 ) -> tuple[float, str]:
-    """Bytes per unit of the sizes without one, and how it is known."""
+    """Bytes per unit of the sizes without a unit, and a sentence on the source of this unit."""
     if stated := _stated(file, heading, given):
         line, text, unit, where = stated
         factor = _agreed(file, line, text, unit, given)
@@ -113,9 +113,9 @@ def _usual(
 
 
 def _stated(file: File, heading: Heading, given: str | None) -> tuple[int, str, Unit, str] | None:
-    """Line, text and unit of the heading or of the comments; None without any.
+    """Line, text and unit of the heading or of the comments. None without a unit.
 
-    A `ConfigError` names comments with several units, unless one of them is given.
+    A `ConfigError` names comments with several units, unless the user gives one of these units.
     """
     if unit := heading.unit:
         return heading.line, heading.name, unit, "header"
@@ -139,7 +139,10 @@ def _stated(file: File, heading: Heading, given: str | None) -> tuple[int, str, 
 
 
 def _agreed(file: File, line: int, text: str, unit: Unit, given: str | None) -> float:
-    """Bytes of the unit in a header or comment. A `ConfigError` names another given one, or one of bits or bytes."""
+    """Bytes of the unit in a header or comment.
+
+    A `ConfigError` names a unit that the user's unit contradicts, or a unit that may mean bits or bytes.
+    """
     if unit.size is None:
         if given is None:
             raise file.wrong(line, "unit of sizes", text, f"{unit.instead}. Rename the column, or give --unit")
@@ -157,7 +160,7 @@ def _check_whole(file: File, bare: "pl.DataFrame", heading: Heading, column: str
 
 
 def looks_like_packets(sizes: "pl.Series") -> bool:
-    """True if whole sizes may be counted in packets: from a few on, and none as large as in bytes."""
+    """True if whole sizes may count packets: the smallest is at most 10, and the largest is at most 1,000,000."""
     positive = sizes.filter(sizes > 0)
     if positive.is_empty():
         return False

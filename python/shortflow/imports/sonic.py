@@ -48,12 +48,15 @@ _LIMITS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST"
 _TABLE = re.compile(r'"(PORT|WRED_PROFILE|BUFFER_PROFILE|BUFFER_POOL)"\s*:\s*\{')
 _OVER = "queue.weight=1+queue.gentle=false+queue.spread=false+queue.drop_not_ect=false"
 SCHEMES = (f"dctcp over red+{_OVER}", "dcqcn+queue.min=auto+queue.drop_not_ect=false")
-"""WRED on the queue as it is: each packet marked by itself, all from the maximum threshold on, and no ACK dropped."""
+"""Schemes with SONiC's WRED on the instantaneous queue.
+
+Each packet is marked independently, all packets above the maximum threshold are marked, and no ACK is dropped.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Port:
-    """A port, and the profiles of its queue; None for a queue without one."""
+    """A port, with the profiles of its queue. None for a queue without a profile."""
 
     place: Place
     wred: Place | None = None
@@ -66,19 +69,19 @@ class Port:
 
     @property
     def profiles(self) -> tuple[str, str]:
-        """Names of the profiles; empty for none."""
+        """Names of the profiles. Empty for none."""
         return (self.wred.name if self.wred else "", self.buffer.name if self.buffer else "")
 
     @property
     def bps(self) -> float:
-        """Rate in bit/s; 0 if the file does not say it."""
+        """Rate in bit/s. 0 if the file does not give the rate."""
         speed = self.place.at("speed")
         return speed.number("a speed in Mbit/s such as 25000", 1) * 1e6 if speed else 0.0
 
 
 @dataclass
 class _Config:
-    """A configuration, and the values that name the profiles of queues, by port and queue."""
+    """A configuration, and the values that name profiles of queues, by port and queue."""
 
     root: Place
     part: Part = field(default_factory=Part)
@@ -89,28 +92,31 @@ class _Config:
 
 @dataclass(frozen=True)
 class Switch:
-    """A configuration as a switch of ports with one queue each."""
+    """A configuration as a switch whose ports have one queue each."""
 
     root: Place
     queues: Sequence[int]
-    """The queue whose settings count, and others with the same profiles."""
+    """The imported queue, and the other queues with the same profiles."""
     ports: Sequence[Port]
     paused: FlowControl
-    """Flow control of the queue."""
+    """Flow control of the imported queue."""
 
     @classmethod
     def of(cls, root: Place, queue: int | None) -> "Switch":
-        """The ports for a queue of the user, or for the only one."""
+        """The switch with the ports of the given queue, or of the only queue.
+
+        Raises `ConfigError` if the queue is unclear.
+        """
         return _switch(_config(root), queue)
 
     @property
     def queue(self) -> int:
-        """The queue whose settings count."""
+        """The imported queue."""
         return self.queues[0]
 
     @property
     def usual(self) -> Port:
-        """A port with the profiles of most ports; without ports, the only profile of each table."""
+        """A port with the most frequent profiles. Without ports, a port with the only profile of each table."""
         counts = Counter(port.profiles for port in self.ports)
         if not counts:
             return Port(self.root, _only(self.root, "WRED_PROFILE"), _only(self.root, "BUFFER_PROFILE"))
@@ -155,7 +161,7 @@ def _switch(config: _Config, wished: int | None) -> Switch:
 
 
 def _by_rate(values: Mapping[Port, Mapping[str, Value]]) -> tuple[dict[float, Mapping[str, Value]], dict[float, str]]:
-    """The settings of most ports of each rate, and sentences on rates whose ports have different ones."""
+    """The most frequent settings of each rate, and sentences on rates whose ports have different settings."""
     by_rate: dict[float, Mapping[str, Value]] = {}
     several: dict[float, str] = {}
     for rate in sorted({port.bps for port in values}):
@@ -175,7 +181,7 @@ def _by_rate(values: Mapping[Port, Mapping[str, Value]]) -> tuple[dict[float, Ma
 
 
 def _queues(root: Place, table: str, field_: str) -> Iterator[tuple[tuple[str, int], Place]]:
-    """The values that name profiles, by port and queue: the keys are `Ethernet0|3`, `Ethernet0,Ethernet4|3-4`."""
+    """Values that name profiles, by port and queue. Keys are such as `Ethernet0|3` or `Ethernet0,Ethernet4|3-4`."""
     for entry in root.each(table):
         ports, _, queues = entry.name.partition("|")
         profile = entry.at(field_)
@@ -190,18 +196,21 @@ def _queues(root: Place, table: str, field_: str) -> Iterator[tuple[tuple[str, i
 
 
 def exponent(share: float) -> int:
-    """The power of two next to a share of the free memory, from 2^-8 to 2^8."""
+    """The exponent of the power of two nearest to a share of the free memory, from -8 to 8."""
     return min(max(round(math.log2(share)), -8), 8)
 
 
 def _config(root: Place) -> _Config:
-    """The configuration. The later of two entries for a port and queue counts."""
+    """The configuration. Of two entries for one port and queue, the later counts."""
     wred, buffer = (dict(_queues(root, *of)) for of in (("QUEUE", "wred_profile"), ("BUFFER_QUEUE", "profile")))
     return _Config(root, wred=wred, buffer=buffer)
 
 
 def _chosen_queues(config: _Config, wished: int | None) -> list[int]:
-    """The queue of the user, or all queues with profiles if each port has the same ones for all of them."""
+    """The given queue, or all queues with profiles if each port has the same profiles for all of them.
+
+    Raises `ConfigError` for an unknown queue, or if queues have different profiles and none is given.
+    """
     if wished is not None:
         if wished not in {queue for _, queue in (*config.wred, *config.buffer)}:
             known = sorted({queue for _, queue in (*config.wred, *config.buffer)})
@@ -263,7 +272,7 @@ def _named_ports(root: Place) -> list[str]:
 
 
 def _only(root: Place, table: str) -> Place | None:
-    """The only profile of a table; None if there is none or another number."""
+    """The profile of a table with one profile. None if the table has another number of profiles."""
     found = list(root.each(table))
     return found[0] if len(found) == 1 else None
 
@@ -297,7 +306,7 @@ def _wred(profile: Place | None) -> dict[str, Value]:
 
 
 def _paused(config: _Config, port: Port) -> dict[str, Value]:
-    """The room of a port that pauses: the pool at ingress and what its priority group may hold."""
+    """Buffer of a port that pauses: the pool at ingress, and the limit of the port's priority group."""
     paused = config.paused
     assert paused.memory
     _, name = port.profiles
@@ -307,7 +316,7 @@ def _paused(config: _Config, port: Port) -> dict[str, Value]:
 
 
 def _buffer(config: _Config, port: Port) -> dict[str, Value]:
-    """The room of a port: a static threshold, or a part of the free pool."""
+    """Buffer of a port: a static threshold, or a share of the free pool."""
     profile = port.buffer
     if profile is None:
         return {}
@@ -333,7 +342,7 @@ def _buffer(config: _Config, port: Port) -> dict[str, Value]:
 def _rack(
     config: _Config, ports: Sequence[Port], values: Mapping[Port, Mapping[str, Value]]
 ) -> tuple[Network, dict[str, Mapping[str, Value]]] | None:
-    """The switch with a host at each port, and the values of each of these ports by the host's name."""
+    """The switch with a host at each port, and the settings of each port by the host's name."""
     if len(ports) < 2:
         return None
     name = plain_name(config.root.text("DEVICE_METADATA", "localhost", "hostname")) or "switch"
@@ -417,7 +426,7 @@ def _say_left_out(config: _Config, switch: Switch) -> None:
 
 
 def _say_unread(root: Place, left_out: list[str]) -> None:
-    """Fields of the tables that are read, and tables that are not, for which a scenario has no counterpart."""
+    """Reports fields and tables without a counterpart in a scenario."""
     frames = sorted({each.text("mtu") for each in root.each("PORT")} - {""})
     if frames:
         left_out.append(

@@ -1,7 +1,7 @@
-"""Priority flow control in SONiC's `config_db.json`: XOFF, XON and headroom of the ports for one queue.
+"""Priority flow control in SONiC's `config_db.json`: XOFF, XON and headroom of ports for one queue.
 
-Source: SONiC's Configuration.md (`BUFFER_PG`, `PORT_QOS_MAP`); SAI's `saibuffer.h`: `dynamic_th` n pauses a priority
-group above 2^n times the free pool, `xoff` is its headroom in bytes, `xon` is where it goes on.
+Source: SONiC's Configuration.md (`BUFFER_PG`, `PORT_QOS_MAP`) and SAI's `saibuffer.h`. `dynamic_th` n pauses a priority
+group above 2^n times the free pool, `xoff` is the group's headroom in bytes, and `xon` ends the pause.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,25 +20,25 @@ COMPUTED = "NULL"
 
 @dataclass
 class FlowControl:
-    """Flow control of ports for one queue, and sentences on what it leaves out."""
+    """Flow control of ports for one queue, with sentences on data that was left out."""
 
     by_port: dict[str, _Settings] = field(default_factory=dict)
-    """Keys of `[switch]` by port."""
+    """Settings of `[switch]`, by port."""
     profiles: dict[str, str] = field(default_factory=dict)
-    """Profile of the priority group of these ports."""
+    """Profile of the priority group, by port."""
     headroom: dict[str, float] = field(default_factory=dict)
-    """Headroom of these ports in bytes, as far as the file has it."""
+    """Headroom in bytes, by port. 0 if the file does not give it."""
     defaults: str = ""
     """Entry of DEFAULT_LOSSLESS_BUFFER_PARAMETER, if the switch computes profiles."""
     pool: str = ""
     """Pool of the priority groups."""
     memory: Value | None = None
-    """The pool and the headroom of all ports beside it."""
+    """Sum of the pool and of the headroom of all ports."""
     left_out: list[str] = field(default_factory=list)
 
 
 def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[tuple[str, int], Place]) -> FlowControl:
-    """Flow control of these ports; `groups` has the values that name profiles, by port and priority group."""
+    """Flow control of these ports. `groups` has the values that name profiles, by port and priority group."""
     found = FlowControl()
     enabled, others, reasons = 0, set[str](), dict[str, None]()
     maps = _maps(root)
@@ -82,13 +82,13 @@ def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[
 
 
 def _maps(root: Place) -> dict[str, Place]:
-    """Entries of PORT_QOS_MAP by port, or `global`."""
+    """Entries of PORT_QOS_MAP, by port or `global`."""
     entries = root.each("PORT_QOS_MAP")
     return {port.strip(): entry for entry in entries for port in entry.name.split(",")}
 
 
 def _queue(root: Place, of_port: Place | None, priority: str) -> str:
-    """The queue that a frame for this priority pauses; that of its number unless a map says otherwise."""
+    """The queue that a frame for this priority pauses. Without a map, queue and priority have the same number."""
     name = reference(of_port.at("pfc_to_queue_map")) if of_port else ""
     return root.text("MAP_PFC_PRIORITY_TO_QUEUE", name, priority) or priority
 
@@ -105,7 +105,7 @@ def _groups(root: Place, of_port: Place | None, queue: int) -> list[int]:
 
 
 def _settings(root: Place, named: Place, found: FlowControl, reasons: dict[str, None]) -> _Settings:
-    """Keys of `[switch]` of the profile that a value names; none if the file does not say its thresholds."""
+    """Settings of `[switch]` from the named profile. Empty if the file does not give its thresholds."""
     name = reference(named)
     if name == COMPUTED:
         return _computed(root, found, reasons)
@@ -155,7 +155,10 @@ def _threshold(profile: Place, pool: Place) -> _Settings:
 
 
 def _computed(root: Place, found: FlowControl, reasons: dict[str, None]) -> _Settings:
-    """Settings of a group whose profile the switch computes from rate and cable, as the scenario's headroom is."""
+    """Settings of a priority group whose profile the switch computes from rate and cable length.
+
+    The headroom is not among the settings, because the scenario computes it likewise.
+    """
     defaults = next(root.each("DEFAULT_LOSSLESS_BUFFER_PARAMETER"), None)
     exponent = defaults.at("default_dynamic_th") if defaults else None
     if exponent is None:
@@ -186,12 +189,12 @@ def _headroom(root: Place, name: str) -> float:
 
 
 def reference(by: Place | None) -> str:
-    """The name in a value: `AZURE`, or `[WRED_PROFILE|AZURE]` of older versions; empty for no value."""
+    """The name in a value: `AZURE`, or `[WRED_PROFILE|AZURE]` in older versions. Empty without a value."""
     return by.text().strip("[]").rpartition("|")[2] if by else ""
 
 
 def referred(root: Place, table: str, by: Place) -> Place:
-    """The entry of a table that a value names. A `ConfigError` names those of the table if there is none."""
+    """The entry of a table that a value names. A `ConfigError` lists the table's entries if there is none."""
     name = reference(by)
     found = root.at(table, name)
     if found is None:

@@ -1,6 +1,6 @@
-"""Starts and deadlines of flows: numbers with or without a unit, dates, and times of the day.
+"""Starts and deadlines of flows: numbers with or without a unit, dates, and times of day.
 
-A given unit that the file contradicts is refused, and so is one that no start needs.
+A unit from the user is refused if the file contradicts it, or if no start needs it.
 """
 
 import re
@@ -13,16 +13,19 @@ from shortflow.imports.units import seconds_per_unit
 from shortflow.lazy import pl
 
 _CLOCK = r"^(\d\d?):(\d\d):(\d\d(?:\.\d+)?)$"
-"""Time of the day, as Argus prints it."""
+"""Time of day, in Argus's format."""
 _DATE = re.compile(r"(\d{4}[-/]\d\d[-/]\d\d|\d\d\.\d\d\.\d{4})[ T]")
-"""Years first, or days first between points."""
+"""Dates with the year first, or with the day first and points."""
 _TIME = re.compile(r"(?i)^([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*(ps|ns|us|ms|s)?$")
 _FAR = 1e11
-"""Starts of this many seconds are of the year 5138: their unit is another one."""
+"""Starts of this many seconds would be in the year 5138, so their unit is not seconds."""
 
 
 def starts(file: File, table: "pl.DataFrame", name: str, line: int, given: str | None) -> "tuple[pl.Series, str]":
-    """Starts in seconds, and how they were read: dates, or numbers of a unit. `line` has the heading."""
+    """Starts in seconds, and a sentence on their interpretation. `line` is the line of the heading.
+
+    A `ConfigError` names a text that is not a start, or a unit that contradicts `given`.
+    """
     if is_date(table["start"][0]):
         _refuse(file, table, name, given, "dates")
         times = _dates(table)
@@ -59,7 +62,10 @@ def starts(file: File, table: "pl.DataFrame", name: str, line: int, given: str |
 
 
 def _of_comments(file: File, given: str | None) -> str | None:
-    """The unit of starts that comments name. A `ConfigError` names another given one, or several if none is given."""
+    """The unit of starts that comments name. None without such a comment.
+
+    A `ConfigError` names a unit that `given` contradicts, or several units if none is given.
+    """
     found = [(line, text, unit) for line, text in file.remarks() if (unit := unit_of_times_in(text))]
     if not found:
         return None
@@ -77,7 +83,7 @@ def _of_comments(file: File, given: str | None) -> str | None:
 def _with_units(
     file: File, numbers: "pl.DataFrame", units: "pl.Series", expected: str, name: str, said: str
 ) -> "tuple[pl.Series, str]":
-    """Starts in seconds of numbers and units. Times of the calendar count from the first if all have one unit."""
+    """Starts in seconds, from numbers and units. Calendar times with one unit count from the first."""
     units = units.str.to_lowercase()
     one = units.unique().to_list()
     if len(one) == 1 and (exact := since_first(numbers["start"], seconds_per_unit(one[0]))):
@@ -88,7 +94,7 @@ def _with_units(
 
 
 def _refuse(file: File, table: "pl.DataFrame", name: str, given: str | None, what: str) -> None:
-    """Refuses a unit that no start needs."""
+    """Raises `ConfigError` if a unit is given that no start needs."""
     if given:
         row = table.row(0, named=True)
         expected = f"numbers without a unit for --time {given}: these are {what}. Leave --time out"
@@ -98,10 +104,10 @@ def _refuse(file: File, table: "pl.DataFrame", name: str, given: str | None, wha
 def deadlines(
     file: File, table: "pl.DataFrame", of_start: str, name: str, given: str | None
 ) -> "tuple[pl.Series, str]":
-    """Deadlines as a trace has them, and the unit of numbers: of the heading, or the one given for times, or seconds.
+    """Deadlines in the form of a trace, and a sentence on their unit.
 
-    A `ConfigError` asks for the unit if the heading of the starts, `of_start`, or a comment says one and the heading of
-    deadlines none.
+    The unit is that of the heading, the unit given for times, or seconds. A `ConfigError` asks for the unit if the
+    heading of the starts, `of_start`, or a comment names a unit but the heading of the deadlines does not.
     """
     texts = table["deadline"].replace("", None)
     is_right = texts.is_null() | texts.str.contains(_TIME.pattern)
@@ -119,7 +125,7 @@ def deadlines(
 
 
 def _clock(table: "pl.DataFrame") -> "pl.Series | None":
-    """Seconds of the day; None if the first start is no such time."""
+    """Seconds of the day. None if the first start is not a time of day."""
     if not re.match(_CLOCK, str(table["start"][0])):
         return None
     hours, minutes, seconds = (table["start"].str.extract(_CLOCK, group).cast(pl.Float64) for group in (1, 2, 3))
@@ -127,12 +133,12 @@ def _clock(table: "pl.DataFrame") -> "pl.Series | None":
 
 
 def is_date(text: object) -> bool:
-    """True for the beginning of a date and time."""
+    """True for a text that begins with a date and a time."""
     return bool(_DATE.match(str(text)))
 
 
 def _dates(table: "pl.DataFrame") -> "pl.Series":
-    """Starts as dates; null for other texts."""
+    """Starts as dates. Null for other texts."""
     try:
         return (
             table["start"]
@@ -141,7 +147,7 @@ def _dates(table: "pl.DataFrame") -> "pl.Series":
             .str.replace(r"(:\d\d),(\d+)", "$1.$2")
             .str.to_datetime(strict=False, time_unit="ns", time_zone="UTC" if _has_zone(table) else None)
         )
-    except pl.exceptions.PolarsError:  # the first is no date
+    except pl.exceptions.PolarsError:  # the first start is not a date
         return pl.Series([None] * table.height, dtype=pl.Datetime("ns"))
 
 

@@ -1,4 +1,4 @@
-"""The summary of an import: the network, the flows, the load, and what was left out."""
+"""The summary of an import: the network, the flows, the load, and data that was left out."""
 
 from collections.abc import Mapping
 from typing import TypedDict
@@ -8,19 +8,19 @@ from shortflow.lazy import pl
 
 
 class Summary(TypedDict):
-    """Numbers and sentences on an import. Numbers of things that no file describes are None."""
+    """Numbers and sentences on an import. A number is None if no file has the data."""
 
     files: Mapping[str, str]
-    """Formats by file."""
+    """Format of each file."""
     hosts: int | None
     switches: int | None
     links: int | None
     flows: int | None
     bytes: int | None
     span_s: float | None
-    """Time from the first to the last start that a file gives; flows that wait for others have none."""
+    """Seconds from the first to the last start in a file. Flows that wait for other flows do not count."""
     load: float | None
-    """Bytes over what the links of receiving hosts carry within the span, mean of these hosts."""
+    """Load of receiving hosts' links within the span, as the mean of these hosts."""
     busiest: str | None
     """Receiver with the highest load."""
     busiest_load: float | None
@@ -31,7 +31,7 @@ class Summary(TypedDict):
 
 
 def summary(made: Draft, files: Mapping[str, str]) -> Summary:
-    """The summary of a scenario."""
+    """The summary of a scenario. `files` has the format of each file."""
     network, flows = made.network, made.flows
     found: Summary = {
         "files": dict(files),
@@ -61,7 +61,7 @@ def summary(made: Draft, files: Mapping[str, str]) -> Summary:
 
 
 def loads_by_host(made: Draft, span: float) -> "pl.DataFrame":
-    """Load of each receiving host: bytes over what its link carries in `span` seconds."""
+    """Load of each receiving host: its bytes divided by the capacity of its link in `span` seconds."""
     assert made.flows
     rates = host_rates(made)
     slowest = min(rates.values())

@@ -1,4 +1,4 @@
-"""Tables of which no format knows the columns."""
+"""Errors about tables whose columns no format recognises."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _KNOWN = (
 
 
 def unclear(file: File) -> ConfigError | None:
-    """The error about a table whose columns nothing tells; None for a text that is no table of numbers."""
+    """The error about a table with unknown columns. None for a text that is not a table of numbers."""
     found = grid(file)
     if not found.rows and len(found.header) > 1 and all(map(meaning, found.header)):
         return file.wrong(found.header_line, "header", (found.separator or " ").join(found.header), "rows below it")
@@ -40,7 +40,10 @@ def unclear(file: File) -> ConfigError | None:
 
 
 def _shown(fields: Sequence[str], separator: str | None) -> str:
-    """A first line of numbers or with a known name. A scenario may name any file, so another line is not told."""
+    """A first line to show in an error: a line of numbers, or a line with a known name.
+
+    A scenario may name any file, so the contents of another line are not shown.
+    """
     if None not in map(number, fields) or any(meaning(each) not in ("", GENERIC, INDEX) for each in fields):
         return (separator or " ").join(fields)
     return f"{counted(len(fields), 'field')} without a known name"

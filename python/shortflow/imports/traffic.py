@@ -14,14 +14,14 @@ from shortflow.quantities import counted
 
 _SIZES, _TRACE, _HOSTS = "sizes.csv", "flows.csv", "hosts.csv"
 _LONGEST = 30_000.0
-"""Longest time of a run in seconds."""
+"""Maximum duration of a run in seconds."""
 _HOST = re.compile(r"h?\d{1,5}")
 _NUMBER = re.compile(r"^h(\d+)$")
-"""A host's name with its number: `h3` and `3` are one host."""
+"""Name of a host with a number. `h3` and `3` are the same host."""
 
 
 def put_traffic(made: Draft) -> None:
-    """Adds the traffic, with assumptions on what no file says."""
+    """Adds the traffic, with assumptions for missing data."""
     if made.flows is not None or made.endless:
         if made.sizes is not None:
             made.left_out.append(f"{made.sizes.origin}: the sizes, as the flows have sizes of their own.")
@@ -41,7 +41,7 @@ def put_traffic(made: Draft) -> None:
 
 
 def _put_flows(made: Draft) -> None:
-    """The flows that files list, the first at 0."""
+    """Adds flows that files list. The first flow starts at 0."""
     starts = [start for start, _, _ in made.endless]
     table = None
     if made.flows is not None:
@@ -59,7 +59,7 @@ def _put_flows(made: Draft) -> None:
         )
     if first > 0:
         made.notes.append(f"Starts are moved to zero: {seconds_text(first)} are subtracted from each.")
-    digits = min(12, math.floor(-math.log10(2 * math.ulp(max(last, 1.0)))))  # those that the difference can have
+    digits = min(12, math.floor(-math.log10(2 * math.ulp(max(last, 1.0)))))  # as many digits as the difference can have
     if table is not None and made.flows is not None:
         waits = pl.col("after") != "" if "after" in table.columns else pl.lit(False)
         moved = pl.when(waits).then(pl.col("start")).otherwise(pl.col("start") - first)
@@ -93,7 +93,7 @@ def _put_trace(made: Draft, flows: Flows) -> None:
 
 
 def _put_endless(made: Draft, first: float) -> None:
-    """Flows without end: an entry for each start and receiver."""
+    """Adds flows without end: a traffic entry for each start and receiver."""
     groups: dict[tuple[float, str], list[str]] = {}
     for start, *ends in made.endless:
         source, destination = ends if made.network else (f"h{end.removeprefix('h')}" for end in ends)
@@ -111,7 +111,7 @@ def _put_endless(made: Draft, first: float) -> None:
 
 
 def _without_repeats(names: Sequence[str]) -> list[list[str]]:
-    """The names in lists of which none has a name twice."""
+    """Distributes the names over lists, none of which has a name twice."""
     found: list[list[str]] = []
     for name in names:
         free = next((each for each in found if name not in each), None)
@@ -122,7 +122,7 @@ def _without_repeats(names: Sequence[str]) -> list[list[str]]:
 
 
 def _chain(flows: Flows, made: Draft) -> float:
-    """Seconds until the last dependent flow ends, if each has its links for itself; 0 without dependent flows."""
+    """Seconds until the last dependent flow ends, if no flow shares a link. 0 without dependent flows."""
     table = flows.table
     if "after" not in table.columns:
         return 0.0
@@ -138,13 +138,13 @@ def _chain(flows: Flows, made: Draft) -> float:
 
 
 def sizes_text(sizes: SizeTable) -> str:
-    """A distribution as the core reads it."""
+    """A distribution in the core's form."""
     rows = "".join(f"{plain(size)},{plain(share)}\n" for size, share in sizes.points)
     return f"# {sizes.origin}\nbytes,cumulative\n{rows}"
 
 
 def _busy(flows: Flows, made: Draft) -> float:
-    """Seconds that the busiest link of a receiver needs for all its bytes."""
+    """Seconds that the busiest receiver's link needs for all its bytes."""
     rates = host_rates(made)
     by_host = flows.table.group_by("destination").agg(pl.col("bytes").cast(pl.Float64).sum())
     slowest = min(rates.values())
@@ -152,10 +152,11 @@ def _busy(flows: Flows, made: Draft) -> float:
 
 
 def put_hosts(made: Draft, hosts: Mapping[str, str]) -> int:
-    """Names hosts in flows: by the user's table, or by number if the files have addresses and no network.
+    """Names hosts in flows: by the user's table, or by number if the files have addresses but no network.
 
-    Flows within one host are left out first, so that a host with no other flow is no host of the scenario. Returns the
-    number of hosts that flows name, counted from 0; 0 without flows.
+    Flows within one host are left out first, so that a host without other flows is not in the scenario. Returns the
+    number of hosts that flows name, counted from 0, or 0 without flows. Raises `ConfigError` for an address that the
+    table lacks.
     """
     if not _ends(made):
         return 0
@@ -186,7 +187,10 @@ def _ends(made: Draft) -> set[str]:
 
 
 def _leave_out_within(made: Draft) -> int:
-    """Leaves out flows from a host to itself. Returns their number. A `ConfigError` if no others are left."""
+    """Leaves out flows from a host to itself, and returns their number.
+
+    Raises `ConfigError` if no other flow is left.
+    """
     endless = [flow for flow in made.endless if _number(flow[1]) != _number(flow[2])]
     dropped = len(made.endless) - len(endless)
     made.endless = endless
@@ -213,7 +217,7 @@ def _number(host: str) -> str:
 
 
 def _table(made: Draft, ends: Sequence[str], hosts: Mapping[str, str]) -> Mapping[str, str]:
-    """Hosts by address; empty if the flows name hosts."""
+    """Hosts by address. Empty if the flows name hosts."""
     if hosts:
         missing = [each for each in ends if each not in hosts]
         if missing:

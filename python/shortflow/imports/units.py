@@ -1,4 +1,4 @@
-"""Units of flow sizes: bytes and bits with their multiples, or packets."""
+"""Units of flow sizes: bytes and bits with their multiples, and packets."""
 
 import re
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from shortflow.errors import ConfigError
 from shortflow.quantities import parse
 
 SEGMENT = 1460
-"""Payload of a packet of 1,500 bytes, as ns-2's scripts count it."""
+"""Payload in bytes of a packet of 1,500 bytes, as in ns-2's scripts."""
 _PACKETS = re.compile(r"packets?|pkts?\b|segments?|segmentos?|pakete|paquets?|paquetes?", re.IGNORECASE)
 _LETTERS = "kmgt"
-"""Prefixes by rising power of 1000, or of 1024 with an i."""
+"""Prefixes in increasing order of the power of 1000, or of 1024 with an i."""
 _DATA = r"(kilo|mega|giga|tera|kibi|mebi|gibi|tebi|[KMGT]i?)?[ -]?(bytes?|octets?|octetos?|bits?|b|o)"
 _UNIT = re.compile(_DATA, re.IGNORECASE)
 _IN_TEXT = re.compile(rf"(?<![a-z\d])(?<!\d[ -])(?:{_DATA})(?![a-z]|/s)", re.IGNORECASE)
@@ -24,15 +24,15 @@ _WORDS = re.compile(r"\b(b|bit|[kmg]o)\b(?![)\]])")
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit of sizes, as a text has it."""
+    """A unit of sizes, as written in a text."""
 
     name: str
     size: float | None
-    """Bytes of one; None if the text may mean bits or bytes, as `Kb` and `kb` may."""
+    """Bytes of one unit. None if the unit may mean bits or bytes, such as `Kb` and `kb`."""
 
     @property
     def readings(self) -> tuple[float, float]:
-        """Bytes of an ambiguous one as bits and as bytes."""
+        """Bytes of one ambiguous unit: read as bits, and read as bytes."""
         bytes_ = of_text(f"{self.name[:-1]}B")
         assert bytes_
         assert bytes_.size
@@ -40,14 +40,14 @@ class Unit:
 
     @property
     def instead(self) -> str:
-        """Units that say what an ambiguous one leaves open."""
+        """Unambiguous units that replace an ambiguous one, in words."""
         prefix = self.name[:-1]
         bytes_ = f"{prefix[:1].upper()}{prefix[1:]}B"
         return f"{bytes_} for bytes or {prefix}bit for bits, as {self.name} may be either"
 
 
 def of_text(text: str) -> Unit | None:
-    """The unit that a whole text names, such as `KB`, `kbit`, `MiB` or `Ko`; None for another text."""
+    """The unit that a whole text names, such as `KB`, `kbit`, `MiB` or `Ko`. None for another text."""
     found = _UNIT.fullmatch(text.strip())
     return _unit(found) if found else None
 
@@ -66,7 +66,7 @@ def _unit(found: re.Match[str]) -> Unit:
 
 
 def of_name(text: str) -> Unit | None:
-    """The unit that a header or comment names; None if it names none, or several."""
+    """The unit that a header or comment names. None if the text names no unit, or several."""
     said = _said(text)
     words = {"bits" if each[2] else "bytes" for each in _WORD.finditer(text)}
     packets = _PACKETS.search(text)
@@ -89,20 +89,20 @@ def _said(text: str) -> list[re.Match[str]]:
 
 
 def _is_octet(text: str, found: re.Match[str]) -> bool:
-    """True for the French `Ko` where a unit stands: in brackets, or at the end of a name."""
+    """True for the French `Ko` in the place of a unit: in brackets, or at the end of a name."""
     before, after = text[: found.start()][-1:], text[found.end() :][:1]
     return bool(found[1]) and found[1][0].lower() != "t" and before in tuple(" _([") and after in ("", ")", "]")
 
 
 def data_amount(text: str) -> tuple[float, Unit] | None:
-    """A number with a unit of data, such as `3 KB`; None for another text."""
+    """A number with a unit of data, such as `3 KB`. None for another text."""
     found = parse(text)
     unit = of_text(found.unit) if found and found.unit else None
     return (found.number, unit) if found and unit else None
 
 
 def bytes_per_unit(unit: str) -> float:
-    """Bytes in a unit such as `B`, `KB`, `kbit`, `packets` or `1000B`. A `ConfigError` says what is expected."""
+    """Bytes in a unit such as `B`, `KB`, `kbit`, `packets` or `1000B`. Raises `ConfigError` for another text."""
     if _PACKETS.fullmatch(unit):
         return SEGMENT
     found = data_amount(unit if unit[:1].isdigit() else f"1{unit}")
@@ -114,7 +114,7 @@ def bytes_per_unit(unit: str) -> float:
 
 
 def seconds_per_unit(unit: str) -> float:
-    """Seconds in a unit such as `us`. A `ConfigError` says what is expected."""
+    """Seconds in a unit such as `us`. Raises `ConfigError` for another text."""
     found = parse(f"1{unit}")
     if found is None or found.base != "s":
         raise ConfigError(f"--time {unit}: expected ps, ns, us, ms or s")
@@ -122,10 +122,10 @@ def seconds_per_unit(unit: str) -> float:
 
 
 def of_remark(text: str) -> list[Unit]:
-    """The units that a clause of a comment names, which are several in `KB in the paper and bytes here`.
+    """The units that a clause of a comment names. `KB in the paper and bytes here` names several.
 
-    Rates and amounts such as `65 packets` are none. The letter b, the word bit and the French `go` are none either:
-    sentences have them.
+    Rates and amounts such as `65 packets` are ignored. The letter b, the word bit and the French `go` are ignored too,
+    because they occur in sentences.
     """
     plain = _WORDS.sub("", _AMOUNT.sub("", _RATE.sub("", text)))
     several = {unit.size: unit for unit in map(_unit, _said(plain)) if unit.size}

@@ -1,4 +1,4 @@
-"""Values as the text of a scenario."""
+"""Values in the text of a scenario."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from shortflow.imports.parts import Plain
 from shortflow.quantities import parse, plain_number
 
 _WHOLE = 2.0**53
-"""Whole numbers below are exact, and TOML has room for them."""
+"""Bound below which whole numbers are exact floats and fit into TOML."""
 
 
 def toml_value(value: object) -> str:
@@ -27,7 +27,7 @@ def toml_value(value: object) -> str:
 
 
 def typed_value(text: str) -> Plain:
-    """A value of `--set` as TOML: a number or a boolean where it looks like one."""
+    """A value of `--set` for TOML: a number or a boolean if the text looks like one."""
     if text in ("true", "false"):
         return text == "true"
     if re.fullmatch(r"-?\d+", text):
@@ -41,13 +41,13 @@ def plain(value: float) -> str:
 
 
 def bps(rate: str) -> float:
-    """A rate in bit/s, which a number alone is too; 10 Gbps for a text that is none."""
+    """A rate in bit/s. A plain number is in bit/s. 10 Gbps for a text that is not a rate."""
     found = parse(rate)
     return found.number * found.factor if found and found.base in ("bps", "") else 1e10
 
 
 def time_text(seconds: float) -> str:
-    """A time, rounded up to three digits."""
+    """A time in the form of a scenario, rounded up to three digits."""
     for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
         if seconds * factor >= 1:
             digits = 10 ** (2 - math.floor(math.log10(seconds * factor)))
@@ -56,10 +56,10 @@ def time_text(seconds: float) -> str:
 
 
 def seconds_text(seconds: float) -> str:
-    """A time in a text: `10 us`, `2.5 ms`, `1700000000.25 s`."""
+    """A time in a sentence, such as `10 us`, `2.5 ms` or `1700000000.25 s`."""
     scale, unit = next(
         ((scale, unit) for scale, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")) if seconds * scale >= 1),
         (1e12, "ps"),
     )
-    digits = 16 if scale == 1 else 12  # a time of the calendar keeps all of its digits
+    digits = 16 if scale == 1 else 12  # a calendar time keeps all its digits
     return f"{plain(float(f'{seconds * scale:.{digits}g}'))} {unit}" if seconds else "0 s"

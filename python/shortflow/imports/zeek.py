@@ -1,4 +1,4 @@
-"""Zeek's `conn.log`, as columns or as JSON: a trace with a flow for each direction that has bytes.
+"""Zeek's `conn.log` in columns or JSON: a trace with a flow for each direction that has bytes.
 
 Source: Zeek's documentation of conn.log (`ts`, `id.orig_h`, `id.resp_h`, `orig_bytes`, `resp_bytes`).
 """
@@ -19,7 +19,7 @@ from shortflow.quantities import counted
 
 _FIELDS = {"ts": "start", "id.orig_h": "orig", "id.resp_h": "resp", "orig_bytes": "sent", "resp_bytes": "answered"}
 _FILE_NAMES = {to: name for name, to in _FIELDS.items()}
-"""Names in the log, for errors."""
+"""Names of the log's fields, for errors."""
 _PROTOCOL = "proto"
 _UNSET = ("-", "(empty)", "")
 _DATE = r"^\d{4}-\d\d-\d\dT"
@@ -67,7 +67,7 @@ def _read(file: File, _: Options) -> Part:
 
 
 def _left_out(table: "pl.DataFrame", names: Sequence[str]) -> list[str]:
-    """Sentences on directions without bytes, protocols, and columns that the trace does not carry."""
+    """Sentences on directions without bytes, on protocols, and on columns that the trace does not have."""
     sentences = []
     unset = table["sent"].is_in(_UNSET) & table["answered"].is_in(_UNSET)
     sends, answers = (table[of].cast(pl.Float64, strict=False).fill_null(0) > 0 for of in ("sent", "answered"))
@@ -88,9 +88,9 @@ def _left_out(table: "pl.DataFrame", names: Sequence[str]) -> list[str]:
 
 
 def _starts(file: File, table: "pl.DataFrame") -> tuple["pl.Series", str]:
-    """Starts in seconds, of numbers or of dates as Zeek's `json_timestamps` writes them.
+    """Starts in seconds, from numbers or from dates of Zeek's `json_timestamps`, and the first start as text.
 
-    With times of the calendar, starts count from the first, which comes second.
+    Calendar times count from the first start. For other times, the text is empty.
     """
     if not table["start"].str.contains(_DATE).any():
         found = columns.numbers(file, table, "start", "a time in seconds", field="ts")
@@ -138,7 +138,7 @@ def _of_json(file: File) -> "tuple[pl.DataFrame, Sequence[str]]":
 
 
 def _objects(file: File) -> Iterator[tuple[int, Mapping[str, object]]]:
-    """An object a line, with its line."""
+    """The object of each line, with its line number."""
     for number, line in file.lines():
         try:
             row = json.loads(line, parse_float=str)  # a float would lose digits
@@ -150,7 +150,7 @@ def _objects(file: File) -> Iterator[tuple[int, Mapping[str, object]]]:
 
 
 def _listed(file: File) -> Iterator[tuple[int, Mapping[str, object]]]:
-    """The objects of one list."""
+    """The objects of a list, with their line numbers."""
     for place in read_json(file).each():
         if not isinstance(place.value, dict):
             raise place.wrong("a JSON object")
