@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> None:
-    """Runs the command and exits with its code. Ctrl-C during the imports exits with 130 too."""
+    """Runs the command and exits with its code. Ctrl-C during imports exits with code 130 too."""
     try:
         from shortflow.front.shell import run_and_exit  # noqa: PLC0415
     except KeyboardInterrupt:

@@ -1,6 +1,6 @@
 """Questions about runs: each ask yields the runs it needs and returns its answer.
 
-A new ask is a generator here; a `Runner` answers it.
+An ask is a generator, which a `Runner` drives.
 """
 
 import math
@@ -32,7 +32,7 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {  # longer signs firs
 
 @dataclass(frozen=True)
 class Condition(Bound):
-    """A metric, a comparison and a number.
+    """A condition on a run: a metric, a comparison and a number.
 
     >>> Condition.parse("p99_short_s<5ms").bound
     0.005
@@ -42,7 +42,7 @@ class Condition(Bound):
 
     @classmethod
     def parse(cls, text: str) -> "Condition":
-        """Parses a condition such as `deadline_miss==0` or `p99_short_s<5ms`."""
+        """Parses a condition such as `deadline_miss==0` or `p99_short_s<5ms`. Raises `ConfigError` for another text."""
         metric, sign, right = cls.split(text, _COMPARISONS) or ("", "", "")
         number = cls.number(right)
         if number is None or not math.isfinite(number[0]):
@@ -50,20 +50,20 @@ class Condition(Bound):
         return cls(metric, sign, *number, text.strip())
 
     def check(self, classes: Sequence[str]) -> None:
-        """Refuses a metric that no run with these flow classes has, and a bound in another unit."""
+        """Raises `ConfigError` if no run with these flow classes has the metric, or if the bound has another unit."""
         check_name(self.metric, classes, "a search runs schemes alone")
         self.check_unit(self.text, possible(classes)[self.metric].unit)
 
     def holds(self, metrics: Mapping[str, float], lower_bounds: Collection[str] = ()) -> bool:
         """True if the condition holds for these metrics.
 
-        The true value of a metric in `lower_bounds` may be larger, so only > and >= can hold for it.
+        The true value of a metric in `lower_bounds` may be larger, so only > and >= can hold for such a metric.
         """
         may_hold = self.metric not in lower_bounds or self.sign in (">", ">=")
         return may_hold and self._is_met(metrics)
 
     def is_open(self, metrics: Mapping[str, float], lower_bounds: Collection[str]) -> bool:
-        """True if the metric is a lower bound and its true value could change the answer."""
+        """True if the metric is a lower bound, and its true value could change the answer."""
         if self.metric not in lower_bounds:
             return False
         if self.sign == "==":
@@ -84,7 +84,7 @@ def ask_comparison(
 ) -> Ask[Results]:
     """Runs schemes over common seeds and, with `ideal`, ideal schedulers on the same flows.
 
-    With `until`, seeds must be 1, 2, …; more are added until the intervals are narrow enough (see
+    With `until`, seeds must be 1, 2, …. Seeds are added until the intervals are narrow enough (see
     `shortflow.precision`).
     """
     if until:
@@ -107,8 +107,8 @@ def ask_sweep(
 ) -> Ask[Results]:
     """Runs every scheme at every point of a grid with seeds 1 to `seeds`.
 
-    Coarse points run first, so a partial sweep covers the whole range. A failed run is kept with its error; the others
-    go on. With `until`, each point has as many seeds as its intervals need.
+    Coarse points run first, so a partial sweep covers the whole range. A failed run is kept with its error, and the
+    other runs continue. With `until`, each point gets as many seeds as its intervals need.
     """
     require_at_least(1, seeds=seeds)
     check_apart(grid.keys, plan.settings)
@@ -124,7 +124,7 @@ def ask_sweep(
             reached = {_place(point.at): point for point in found.points}
             until.require([reached[_place(at)] for at in going])
             met |= {_place(at): until.is_met(reached[_place(at)]) for at in going}
-            # more seeds do not help a failure
+            # more seeds do not repair a failed run
             going = [at for at in going if not met[_place(at)] and not reached[_place(at)].failed]
         if not going:
             break
@@ -138,12 +138,12 @@ def _place(at: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def check_point(plan: Plan, point: Point, option: str) -> list[Run]:
-    """One run of each scheme at a point. The error of a point that cannot be run names it and its option."""
+    """One run of each scheme at a point. If a point cannot be run, the `ConfigError` names the point and its option."""
     try:
         return plan.runs([1], point)
     except ConfigError as error:
         try:
-            plan.runs([1])  # an error without the point, such as an unknown scheme
+            plan.runs([1])  # raises errors that do not depend on the point, such as an unknown scheme
         except ConfigError as other:
             if str(other) == str(error):
                 raise other from None
@@ -153,7 +153,7 @@ def check_point(plan: Plan, point: Point, option: str) -> list[Run]:
 
 @dataclass(frozen=True)
 class Search:
-    """Largest value of each seed at which a condition holds.
+    """Search for the largest value of a key at which a condition holds, for each seed.
 
     >>> sf.search("incast", "dctcp", key="servers=10:20", condition="p99_short_s<5ms", seeds=1).largest
     {1: 17}
@@ -166,12 +166,12 @@ class Search:
     steps: Steps
     condition: Condition
     largest: dict[int, int | float | None]
-    """Largest value of each seed at which the condition holds; None if it fails at the low end."""
+    """For each seed, the largest value at which the condition holds. None if the condition fails at the low end."""
     trials: list[dict[str, Any]] = field(default_factory=list)
     """Runs of the bisection (`docs/results.md`)."""
 
     def largest_for(self, share: float) -> int | float | None:
-        """Largest value at which the condition holds for at least this share of the seeds, or None."""
+        """Largest value at which the condition holds for at least this share of the seeds. None if there is none."""
         ordered = sorted((value for value in self.largest.values() if value is not None), reverse=True)
         needed = max(1, math.ceil(share * len(self.largest)))
         return ordered[needed - 1] if needed <= len(ordered) else None
@@ -208,15 +208,15 @@ class Search:
 
 
 def ask_search(plan: Plan, steps: Steps, condition: Condition, seeds: Sequence[int]) -> Ask[Search]:
-    """Finds by bisection the largest value of each seed at which the condition holds. Seeds run in parallel.
+    """Finds for each seed, by bisection, the largest value at which the condition holds. Seeds run in parallel.
 
-    Assumes that the condition holds below some value and fails above.
+    Assumes that the condition holds below some value and fails above this value.
     """
     check_apart([steps.key], plan.settings)
     condition.check(plan.scenario.classes)
     for end in (steps.values[0], steps.values[-1]):
         check_point(plan, {steps.key: steps.written(end)}, "--key")
-    bounds = {seed: (-1, len(steps.values)) for seed in seeds}  # positions: holds, fails
+    bounds = {seed: (-1, len(steps.values)) for seed in seeds}  # positions: holds here, fails here
     trials: list[dict[str, Any]] = []
     while middles := {seed: (low + high) // 2 for seed, (low, high) in bounds.items() if high - low > 1}:
         written = {seed: steps.written(steps.values[middle]) for seed, middle in middles.items()}
@@ -232,7 +232,7 @@ def ask_search(plan: Plan, steps: Steps, condition: Condition, seeds: Sequence[i
 
 
 def _judged(condition: Condition, value: int | float, done: Result) -> dict[str, Any]:
-    """One run as a step of the search. Raises if the run lacks the condition's metric."""
+    """One run as a step of the search. Raises `ConfigError` if the run lacks the condition's metric."""
     if condition.metric not in done.metrics:
         raise missing(condition.metric, [row.metric for row in done.rows], [done.meta])
     return {
@@ -253,7 +253,10 @@ def nothing_yet(plan: Plan) -> Results:
 
 
 def rounds(seeds: Sequence[int], until: Precision | None) -> Iterator[Sequence[int]]:
-    """Yields all seeds once or, with `until`, larger and larger sets of new seeds."""
+    """Yields all seeds once or, with `until`, consecutive batches of new seeds.
+
+    Raises `ConfigError` for too many seeds.
+    """
     if until is None:
         yield seeds
         return

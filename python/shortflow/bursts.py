@@ -17,32 +17,32 @@ from shortflow.runner import Jobs, Progress, Runner, Wanted, run_one
 from shortflow.runs import Run
 
 Happened: TypeAlias = "Callable[[], pl.DataFrame]"
-"""Returns the packet events after the run."""
+"""Function that returns the packet events after the run."""
 
 _log = logging.getLogger(__name__)
 
 _LEAST = 8
-"""Least number of flows of a burst."""
+"""Minimum number of flows in a burst."""
 _MOST = 40
-"""Largest number of flows traced; the slowest are chosen."""
+"""Maximum number of traced flows. If a burst has more, the slowest are traced."""
 
 
 @dataclass(frozen=True)
 class LargestBurst:
-    """Flows to one host that start within the shortest flow's ideal FCT of the first start."""
+    """Flows to one host that all start within one ideal FCT of the run's shortest flow."""
 
     host: str
     begin_s: float
     end_s: float
-    """Last finish of its flows, or end of the run."""
+    """Last finish of the burst's flows, or end of the run."""
     rows: list[int]
     """Rows of the traced flows in the flow table."""
     flows: int
-    """Number of flows, traced or not."""
+    """Number of flows, including flows that are not traced."""
 
 
 def find_burst(result: Result) -> LargestBurst | None:
-    """Finds the burst with the most flows in measured time, the earliest on a tie. None below 8 flows."""
+    """The burst with most flows in measured time, the earliest on a tie. None if no burst has 8 flows."""
     meta = result.meta
     finite = pl.col("size_bytes").is_not_null() & pl.col("ideal_fct_s").is_not_null()
     flows = result.flows.filter(finite & (pl.col("start_s") >= meta["warmup_s"])).sort("start_s", "id")
@@ -67,10 +67,10 @@ def find_burst(result: Result) -> LargestBurst | None:
 
 
 def with_burst(result: Result) -> Result | None:
-    """A result with the packets of its largest burst, unless present from a second run that ends after the burst.
+    """A result with the packets of its largest burst.
 
-    Rows as in a packet trace (docs/results.md). None without bursts or packets, and for a result read from disk without
-    a trace.
+    Repeats the run until the end of the burst, unless the packets exist. The rows are those of a packet trace
+    (docs/results.md). None if there is no burst, or if a result from disk has no packets.
     """
     if "burst" in result.tables:
         return result
@@ -86,7 +86,7 @@ def keep_bursts(kept: Iterable[Result], jobs: Jobs = None, progress: Progress | 
     """Traces the packets of the largest burst of stored runs, unless the trace exists.
 
     Repeats the runs on this machine, `jobs` at a time. Results are complete without traces, so a failed write or an
-    interruption only warns.
+    interruption only causes a warning.
     """
     followed: dict[str, tuple[Path, Run, Capture, Happened]] = {}
     for result in kept:
@@ -107,7 +107,10 @@ def keep_bursts(kept: Iterable[Result], jobs: Jobs = None, progress: Progress | 
 
 
 def _followed(run: Run, result: Result) -> "tuple[Capture, Happened] | None":
-    """Capture of a run's largest burst, ending the run after the burst, and the function that returns its events."""
+    """Capture that records a run's largest burst and ends the run after it, and the function that returns the events.
+
+    None if the run has no burst or no ports.
+    """
     if result.ports.is_empty() or (burst := find_burst(result)) is None:
         return None
     tables: list[pl.DataFrame] = []

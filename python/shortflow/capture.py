@@ -1,4 +1,4 @@
-"""Packet events of a run, written while it runs: traces in Parquet, captures in pcapng, traces for Perfetto."""
+"""Packet events, written during a run: packet traces in Parquet, captures in pcapng, and traces for Perfetto."""
 
 import contextlib
 import os
@@ -18,10 +18,10 @@ from shortflow.scenario import Scenario
 from shortflow.store.files import Kind, hidden, new_file
 
 MOST_ROWS = 50_000_000
-"""Most rows of a packet trace, about 1 GB; more end the run."""
+"""Maximum number of rows of a packet trace, about 1 GB. A longer trace ends the run with an error."""
 TRACE = "trace.parquet"
 _ROWS = 100_000
-"""Rows of a trace held in memory at a time."""
+"""Number of rows of a trace in memory at a time."""
 _LAST_ROW = 2**32 - 2
 _TERMS = ("flows", "ports", "time")
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?")
@@ -36,13 +36,13 @@ class FlowChoice:
 
     @property
     def expression(self) -> "pl.Expr":
-        """True for the selected rows of a flow table."""
+        """Expression that is true for the selected rows of a flow table."""
         rows = [pl.col("id").is_between(first, last) for first, last in self.rows]
         return pl.any_horizontal(pl.col("class").is_in([*self.classes]), *rows)
 
     @classmethod
     def parse(cls, text: str, scenario: Scenario, option: str = "--trace") -> "FlowChoice":
-        """Parses a selection such as `0,5-9`, `short` or `all`. Raises `ConfigError`, which names the option."""
+        """Parses a selection such as `0,5-9`, `short` or `all`. A `ConfigError` names the option."""
         rows: list[tuple[int, int]] = []
         classes: list[str] = []
         for part in (part.strip() for part in text.split(",")):
@@ -64,7 +64,7 @@ class FlowChoice:
 
 
 def port_of(text: str, scenario: Scenario, option: str = "--pcap") -> str:
-    """Normalises a port name such as `s0->h22`. A `ConfigError` names the nearest port."""
+    """Port name in normal form, such as `s0->h22`. A `ConfigError` names the nearest port."""
     name = "->".join(part.strip() for part in text.split("->"))
     if name not in (ports := scenario.core.ports()):
         quoted = "" if "->" in text else "; quote the name, because the shell interprets >"
@@ -81,7 +81,10 @@ class PerfettoChoice:
 
     @classmethod
     def parse(cls, terms: Sequence[str], scenario: Scenario) -> "PerfettoChoice":
-        """Parses terms such as `flows=0,5-9`, `ports=s0->h40` and `time=10ms:20ms`. Raises `ConfigError`."""
+        """Parses terms such as `flows=0,5-9`, `ports=s0->h40` and `time=10ms:20ms`.
+
+        Raises `ConfigError` for other terms.
+        """
         found = {}
         for term in terms:
             key, _, value = (part.strip() for part in term.partition("="))
@@ -102,7 +105,7 @@ class PerfettoChoice:
 
 
 def _span(text: str) -> tuple[int, int]:
-    """Nanoseconds of a time such as `10ms:20ms`."""
+    """Begin and end in nanoseconds of a time such as `10ms:20ms`."""
     ends = [parse(each.strip()) for each in text.split(":")]
     if len(ends) != 2 or any(each is None or each.base != "s" for each in ends):
         raise ConfigError(f"--perfetto-only time={text}: expected FROM:UNTIL, such as time=10ms:20ms")
@@ -113,7 +116,7 @@ def _span(text: str) -> tuple[int, int]:
 
 
 def seconds_of(scenario: Scenario, key: str) -> float:
-    """A time among a scenario's values, in seconds."""
+    """A time in a scenario's values, such as `duration`, in seconds."""
     (written,) = (parse(each["value"]) for each in scenario.resolved() if each["key"] == key)
     assert written is not None
     return written.number * written.factor
@@ -121,12 +124,12 @@ def seconds_of(scenario: Scenario, key: str) -> float:
 
 @dataclass
 class Captured:
-    """Sizes of the written files."""
+    """Counts and sizes of the written data."""
 
     rows: int = 0
-    """Rows of the packet trace."""
+    """Number of rows in the packet trace."""
     perfetto: Trace | None = None
-    """The trace for Perfetto, which gets the finished run."""
+    """The trace for Perfetto, which also needs the finished run."""
     bytes: dict[Path, int] = field(default_factory=dict)
     """Size in bytes of each written file."""
 
@@ -140,10 +143,10 @@ def recording(
     perfetto: tuple[PerfettoChoice, Path] | None = None,
     result: Path | None = None,
 ) -> "Iterator[tuple[_core.Capture, Captured]]":
-    """Context with the capture that writes pcapng files of some ports, and a packet trace or one for Perfetto.
+    """Context with a capture that writes pcapng files of ports, and a packet trace or a trace for Perfetto.
 
-    A trace for Perfetto gets the finished run in the block. Files appear complete when the block succeeds, and not at
-    all otherwise. Until then, files below `result` are kept next to that directory, because the block may replace it.
+    A trace for Perfetto gets the finished run inside the block. Files appear when the block succeeds, and not at all
+    otherwise. Until then, files below `result` are kept next to this directory, because the block may replace it.
     """
     done = Captured()
 
@@ -178,7 +181,7 @@ def recording(
 
 @contextlib.contextmanager
 def _os_errors() -> Iterator[None]:
-    """Turns Polars' error for a failed system call into an `OSError`."""
+    """Turns Polars' error about a failed system call into an `OSError`."""
     try:
         yield
     except pl.exceptions.ComputeError as error:
@@ -189,7 +192,7 @@ def _os_errors() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _trace(path: Path, beside: Path | None, done: Captured) -> Iterator[Callable[[_core.Table], None]]:
-    """Yields a function that takes portions of trace rows. Joins them into one file at the end."""
+    """Yields a function that takes portions of trace rows. At the end, joins the portions into one file."""
     with new_file(path, Kind.TRACE, beside) as partial, hidden(partial.parent) as portions:
         parts: list[Path] = []
 

@@ -11,17 +11,17 @@ class Criteria:
     """Criteria of an answer."""
 
     metrics: Sequence[str] = ()
-    """Names (default: headlines)."""
+    """Names of metrics (default: the main metrics)."""
     baseline: str | None = None
-    """Scheme of the factors (default: the first of the registry)."""
+    """Scheme to which ratios refer (default: the first in the registry)."""
     ties: tuple[float, float] = (0.05, 0.1)
-    """Schemes tie if their factor is within the first share of 1, and its interval within the second."""
+    """Two schemes tie if their ratio is within the first share of 1, and the ratio's interval within the second."""
     bins: Bins = USUAL_BINS
     """Size bins of the metrics."""
 
     @property
     def text(self) -> str:
-        """How winners and ties are decided."""
+        """Sentences on the decision of winners and ties."""
         factor, interval = (f"{100 * share:g} %" for share in self.ties)
         return (
             "Winners are decided by multiple comparisons with the best at 95 % confidence. There is no correction for "

@@ -19,10 +19,10 @@ _ABOUT = {
 
 
 class SpecTable(Mapping[str, object]):
-    """A table of a scenario. Keys are keyword arguments, checked one by one.
+    """A table of a scenario. Keys are keyword arguments, which are checked one by one.
 
-    Python keywords take a trailing underscore: `from_`, `class_`. A `ConfigError` names the key, the value, what was
-    expected and the nearest name.
+    Keys that are Python keywords have a trailing underscore: `from_`, `class_`. A `ConfigError` names the key, the
+    value, the expected values and the nearest name.
     """
 
     _declared: ClassVar[Declared]
@@ -66,16 +66,16 @@ class Kinds:
         self.__doc__ = f"{self.__doc__}\n- {kind.__name__}: {(kind.__doc__ or '').splitlines()[0]}"
 
     def __getattr__(self, name: str) -> type[SpecTable]:
-        """Raises: unknown kind. Known kinds are found as plain attributes."""
+        """Raises `AttributeError` for an unknown kind. Python finds known kinds without this method."""
         known = [each for each in vars(self) if not each.startswith("_")]
         raise AttributeError(f"{self.__name__}.{name}: unknown kind{did_you_mean(name, known)}")
 
 
 class NamedScheme(str):
-    """A scheme with its own settings, as its name: `schemes.L2dct(w_max=2)` is `"l2dct+w_max=2"`.
+    """A scheme with its own settings, as a name: `schemes.L2dct(w_max=2)` is `"l2dct+w_max=2"`.
 
-    The transport's keys have bare names; other keys have their table as prefix (`queue_mark`). A `ConfigError` names
-    the key, the value, what was expected and the nearest name.
+    The transport's keys have bare names. Other keys have their table as prefix (`queue_mark`). A `ConfigError` names
+    the key, the value, the expected values and the nearest name.
     """
 
     _declared: ClassVar[Declared]
@@ -98,7 +98,7 @@ class NamedScheme(str):
 
 
 def parameter(name: str) -> Any:
-    """A reference to one of the scenario's `parameters`: `parameter("load")` is `"$load"`, valid for any key."""
+    """A reference to one of the scenario's `parameters`, valid for any key: `parameter("load")` is `"$load"`."""
     return f"${name}"
 
 
@@ -113,7 +113,7 @@ def class_name(name: str) -> str:
 
 
 def all_declared() -> Sequence[Declared]:
-    """All tables. The first is the whole scenario, with the other tables among its keys."""
+    """Declarations of all tables. The first is the whole scenario, with the other tables among its keys."""
     whole, *others = _core.declared()
     types = {"topology": "Topology", "traffic": "Sequence[Traffic]"}
     types |= {each["name"]: class_name(each["name"]) for each in others if not is_kind(each)}
@@ -133,7 +133,7 @@ def all_declared() -> Sequence[Declared]:
 
 
 def declared_schemes() -> Sequence[Declared]:
-    """All schemes with their parameters."""
+    """Declarations of all schemes, with their parameters."""
     return [
         {
             "table": "schemes",
@@ -146,7 +146,7 @@ def declared_schemes() -> Sequence[Declared]:
 
 
 def _type_of(expected: str) -> str:
-    """Python type for a parameter's expected values."""
+    """Python type of a parameter with these expected values."""
     if expected.startswith("one of "):
         return f"Literal[{', '.join(map(repr, expected.removeprefix('one of ').split(', ')))}]".replace("'", '"')
     starts = {
@@ -164,7 +164,7 @@ def is_kind(declared: Declared) -> bool:
 
 
 def classes() -> dict[str, object]:
-    """All classes by name. Kinds of a table are in a namespace named after the table, and share a base class."""
+    """All classes by name. The kinds of a table share a base class, and are in a namespace named after the table."""
     found: dict[str, Any] = {"parameter": parameter}
     for declared in all_declared():
         table, name = declared["table"], class_name(declared["name"])
@@ -200,7 +200,7 @@ def _class(declared: Declared, path: str, base: type) -> type:
 
 
 def describe(declared: Declared) -> str:
-    """Docstring of a table: a line for the table and a line for each key."""
+    """Docstring of a table: a line for the table, and a line for each key."""
     about = declared["summary"]
     lines = [f"{about[0].upper()}{about[1:]}.", ""]
     for key in declared["keys"]:

@@ -14,7 +14,7 @@ from shortflow import _core
 from shortflow._core import Cancelled, ConfigError, SimulationError
 
 for _error in (Cancelled, ConfigError, SimulationError):
-    _error.__module__ = "shortflow"  # name in tracebacks
+    _error.__module__ = "shortflow"  # the name in tracebacks
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -51,24 +51,28 @@ class Interrupted(Exception):
 
 
 EXPECTED = (ConfigError, DamagedResult, Interrupted, MissingRequirement, OSError, SimulationError)
-"""Errors shown by message alone, without a traceback."""
+"""Errors shown without a traceback, by their message only."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Suggestion for an error message: the nearest known names, or an empty text."""
+    """Suggestion for an error message: the nearest known names. Empty if no name is near."""
     found = [f'"{each}"' for each in _core.meant(name, list(known))]
     return f"; did you mean {' or '.join(filter(None, [', '.join(found[:-1]), found[-1]]))}?" if found else ""
 
 
 def require_at_least(least: int, **numbers: int) -> None:
-    """Refuses numbers below `least`, by name."""
+    """Raises a `ConfigError` that names the first number below `least`."""
     for name, number in numbers.items():
         if number < least:
             raise ConfigError(f"{name}: {number} is not a whole number from {least} on")
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> ConfigError:
-    """The error for a name that is not in `known`: it suggests the nearest one, or lists all, many by group."""
+    """The error for a name that is not in `known`.
+
+    The message suggests the nearest names, or else lists all known names. Of more than 40 known names, the message
+    lists groups.
+    """
     names = list(known)
     groups = dict.fromkeys(re.sub("/.*", "/…", each) for each in names)
     hint = did_you_mean(name, names) or f" (known: {', '.join(groups if len(names) > 40 else names)})"
@@ -79,7 +83,7 @@ UNCHECKED: set[Any] = {Any, inspect.Parameter.empty, bool, int, float}
 
 
 def _check_kind(name: str, value: object, annotation: Any) -> None:
-    """Refuses an argument of another class than annotated. Numbers are not checked here."""
+    """Raises `ConfigError` for an argument of another class than annotated. Numbers are not checked here."""
     bare = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
     parts = get_args(bare) if get_origin(bare) in {Union, UnionType} else (bare,)
     kinds = [get_origin(part) or part for part in parts]
@@ -93,7 +97,7 @@ def _check_kind(name: str, value: object, annotation: Any) -> None:
 
 
 def front_door(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorates a public function: checks argument types and raises user errors without inner frames."""
+    """Decorates a public function. Checks argument types, and raises users' errors without inner frames."""
 
     signature = inspect.signature(function)
 

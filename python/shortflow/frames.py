@@ -1,4 +1,4 @@
-"""Data frames that users give, as Polars has them."""
+"""Data frames from users, converted to Polars."""
 
 from pathlib import Path
 from typing import TypeAlias
@@ -10,7 +10,7 @@ FrameSource: TypeAlias = "str | Path | pl.DataFrame | pd.DataFrame"
 
 
 def as_polars(source: object) -> "pl.DataFrame | None":
-    """A frame of Polars as it is, one of pandas converted; None for anything else."""
+    """A Polars frame unchanged, or a pandas frame converted. None for any other object."""
     if isinstance(source, pl.DataFrame):
         return source
     try:

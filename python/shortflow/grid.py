@@ -12,9 +12,9 @@ from shortflow.terms import Range, pair
 
 _MOST_VALUES = 1_000_000
 MOST_POINTS = 100_000
-"""Most points of a grid."""
+"""Maximum number of points in a grid."""
 _KEEP_FLOWS = ("transport.", "queue.", "host_queue.", "priority.", "switch.", "host.", "tcp.", "routing.")
-"""Tables whose keys do not change the flows."""
+"""Prefixes of keys that do not change the flows."""
 
 Point = Mapping[str, str]
 """A value for each key."""
@@ -37,7 +37,8 @@ class Steps:
     def parse(cls, text: str) -> "Steps":
         """Parses `KEY=LOW:HIGH` with a step of 1 in the written unit, or `KEY=LOW:HIGH:STEP`.
 
-        The high end is always included, so the last step may be shorter.
+        The high end is always included, so the last step may be shorter. Raises `ConfigError` for another text, or for
+        a step that is wider than the range.
         """
         found = Range.read(
             text,
@@ -60,7 +61,7 @@ class Steps:
         return cls(found.key, [int(value) if value.is_integer() else rounded(value) for value in values], found.unit)
 
     def written(self, value: int | float) -> str:
-        """Formats a value as a setting, without exponent."""
+        """A value as a setting, without exponent."""
         return f"{plain_number(value)}{self.unit}"
 
 
@@ -70,13 +71,13 @@ class Axis:
 
     keys: tuple[str, ...]
     values: Sequence[tuple[str, ...]]
-    """One value per key at each position."""
+    """At each position, one value per key."""
 
     @property
     def levels(self) -> list[int]:
-        """Coarseness of each position: 0 for the ends, 1 for the middle, 2 for the next middles, …
+        """Coarseness of each position: 0 for the ends, 1 for the middle, 2 for the middles of the halves, and so on.
 
-        The first key's numbers give the order. Words have no order and are all at level 0.
+        The numbers of the first key give the order. Words have no order, so all positions with words have level 0.
         """
         found = [0] * len(self.values)
         numbers = in_base_unit([value[0] for value in self.values])
@@ -94,7 +95,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Grid:
-    """All combinations of the values of some axes.
+    """All combinations of the values of several axes.
 
     >>> len(Grid.parse(["load=0.2,0.6", "switch.mark_above=10pkt,20pkt,40pkt"]).points)
     6
@@ -104,9 +105,10 @@ class Grid:
 
     @classmethod
     def parse(cls, grids: Sequence[str], links: Sequence[str] = (), zips: Sequence[str] = ()) -> "Grid":
-        """Parses `KEY=VALUES`, links `A=B` (B takes A's value), and zips `A,B` (values paired by position).
+        """Parses `KEY=VALUES`, links `A=B` (B takes A's value), and zips `A,B` (values are paired by position).
 
-        Values are separated by commas and keep their order. Each may be a range LOW:HIGH:STEP.
+        Values are separated by commas and keep their order. Each value may be a range LOW:HIGH:STEP. Raises
+        `ConfigError` for an invalid text, a repeated key, or too many points.
         """
         values: dict[str, list[str]] = {}
         for text in grids:
@@ -128,7 +130,7 @@ class Grid:
 
     @property
     def keys(self) -> list[str]:
-        """All varying keys."""
+        """All keys that vary."""
         return [key for axis in self.axes for key in axis.keys]
 
     @property
@@ -170,7 +172,7 @@ def _values(text: str) -> tuple[str, list[str]]:
 
 
 def _links(texts: Iterable[str], values: Mapping[str, object]) -> dict[str, str]:
-    """Target key → source key of each link."""
+    """Source key of each link, by target key."""
     linked: dict[str, str] = {}
     for text in texts:
         source, target = pair(text, "--link", "A=B, where A has a --grid and B takes its value")
@@ -210,7 +212,7 @@ def _axis(keys: tuple[str, ...], values: Mapping[str, Sequence[str]], linked: Ma
 
 
 def check_apart(keys: Iterable[str], settings: Iterable[str]) -> None:
-    """Refuses keys that both vary and are set."""
+    """Raises `ConfigError` for keys that both vary and are set."""
     fixed = set(map(short_name, settings))
     for key in keys:
         if short_name(key) in fixed:
@@ -218,13 +220,13 @@ def check_apart(keys: Iterable[str], settings: Iterable[str]) -> None:
 
 
 def keeps_flows(keys: Iterable[str]) -> bool:
-    """True if no key of an axis changes the flows. Scenario parameters follow the linked keys."""
+    """True if no key of an axis changes the flows. Scenario parameters are ignored, because other keys follow them."""
     real = [key for key in keys if not key.startswith("parameters.")]
     return bool(real) and all(key.startswith(_KEEP_FLOWS) for key in real)
 
 
 def short_name(key: str) -> str:
-    """Short name of a key: a parameter without its prefix."""
+    """Name of a key without the prefix of parameters."""
     return key.removeprefix("parameters.")
 
 
@@ -234,23 +236,23 @@ class Dimension:
 
     key: str
     values: Sequence[str]
-    """Ascending numbers, or words in the order of the points."""
+    """Numbers in ascending order, or words in the order of the points."""
     in_step: Sequence[str] = ()
 
     @property
     def label(self) -> str:
-        """All its keys."""
+        """Names of all keys of the dimension."""
         return f"{self.key} (with {', '.join(self.in_step)})" if self.in_step else self.key
 
     @functools.cached_property
     def numbers(self) -> tuple[dict[str, float], str] | None:
-        """Values as numbers of one unit, and the unit; None for words."""
+        """Values as numbers of one unit, and the unit. None for words."""
         found = common_axis(self.values)
         return (dict(zip(self.values, found[0], strict=True)), found[1]) if found else None
 
 
 def dimensions(keys: Iterable[str], places: Sequence[Point]) -> list[Dimension]:
-    """Settings with several values among some points; those that vary in step are one dimension."""
+    """Settings with several values among some points. Settings that vary in step are one dimension."""
     found: list[Dimension] = []
     for key in keys:
         values = list(dict.fromkeys(at[key] for at in places))

@@ -11,9 +11,12 @@ from shortflow._core import version
 from shortflow.errors import MissingRequirement
 
 COMMANDS = "shortflow.commands"
-"""Group of entry points: a command, by its name. `linux.NAME` is a command of `linux`."""
+"""Group of entry points for commands.
+
+The entry point has the command's name; `linux.NAME` is a subcommand of `linux`.
+"""
 NAMES = "shortflow.names"
-"""Group of entry points: a `Listed` kind of names for `list`."""
+"""Group of entry points for kinds of names in `list`, which are `Listed` objects."""
 PACKAGED = {
     COMMANDS: {
         **dict.fromkeys(("reproduce", "survey", "new-paper", "linux.fig14"), "shortflow-papers"),
@@ -21,17 +24,17 @@ PACKAGED = {
     },
     NAMES: dict.fromkeys(("figures", "claims", "choices"), "shortflow-papers"),
 }
-"""This project's packages, by what they add to each group."""
+"""For each group, the names that this project's packages add, and the package of each name."""
 
 
 def added(group: str) -> dict[str, EntryPoint]:
-    """Entry points of a group, by name. A name that this project's package adds is that package's."""
+    """Entry points of a group, by name. If several packages add a name, this project's package has precedence."""
     points = sorted(entry_points(group=group), key=lambda point: _is_ours(point, group))
     return {point.name: point for point in points}
 
 
 def left_out(group: str, own: Collection[str] = ()) -> list[str]:
-    """A sentence on each foreign package that adds a name which this project has: one of `own`, or of its packages."""
+    """Sentences on foreign packages that add a name of this project: a name in `own`, or of the project's packages."""
     ours = {**dict.fromkeys(own, "shortflow"), **PACKAGED.get(group, {})}
     return [
         f"{_package(point)} adds {point.name}, a name that {ours[point.name]} has"
@@ -41,15 +44,15 @@ def left_out(group: str, own: Collection[str] = ()) -> list[str]:
 
 
 def _is_ours(point: EntryPoint, group: str) -> bool:
-    """True if this project's package adds the name."""
+    """True if the entry point is of this project's package for its name."""
     return point.dist is not None and point.dist.name == PACKAGED.get(group, {}).get(point.name)
 
 
 def load_added(group: str, name: str, use: Callable[[Any], Any] = lambda found: found) -> Any:
-    """Object that a package adds under a name, or what `use` makes of it.
+    """The object that a package adds under a name, or the value of `use` for this object.
 
-    Raises `MissingRequirement` if its package is not installed, is made for another version of Shortflow, cannot be
-    loaded or used, or if several packages add the name. The message names the package.
+    Raises `MissingRequirement` if the package is not installed, is made for another version of Shortflow, or cannot be
+    loaded or used. Raises it also if several packages add the name. The message names the package.
     """
     points = [point for point in entry_points(group=group) if point.name == name]
     points = [point for point in points if _is_ours(point, group)] or points
@@ -68,7 +71,7 @@ def load_added(group: str, name: str, use: Callable[[Any], Any] = lambda found: 
         return use(point.load())
     except MissingRequirement:
         raise
-    except Exception as error:  # any: other packages' code runs here
+    except Exception as error:  # any error, because code of other packages runs here
         module = point.module.partition(".")[0]
         raise MissingRequirement(
             f"{name}: the package {_package(point)} cannot be used: {fault(error, module)}; correct or uninstall it"
@@ -76,13 +79,13 @@ def load_added(group: str, name: str, use: Callable[[Any], Any] = lambda found: 
 
 
 def fault(error: Exception, package: str) -> str:
-    """An error with its place in a Python package, if the package's code is on the way to the error."""
+    """An error as text, with its place in a Python package if the package's code led to the error."""
     theirs = [
         each
         for each in traceback.walk_tb(error.__traceback__)
         if each[0].f_globals.get("__name__", "").partition(".")[0] == package
     ]
-    # A syntax error says its place itself.
+    # The message of a syntax error already has its place.
     if isinstance(error, SyntaxError) or not theirs:
         return f"{type(error).__name__}: {error}"
     frame, line = theirs[-1]
@@ -94,7 +97,7 @@ def _package(point: EntryPoint) -> str:
 
 
 def _check_version(package: Distribution) -> None:
-    """Refuses a package whose requirement `shortflow ~= X.Y.Z` this version does not meet."""
+    """Raises `MissingRequirement` if this version does not meet the package's requirement `shortflow ~= X.Y.Z`."""
     for each in package.requires or ():
         wanted = re.match(r"shortflow\s*~=\s*([\d.]+)", each)
         if wanted and not _fits(wanted[1]):
@@ -105,6 +108,6 @@ def _check_version(package: Distribution) -> None:
 
 
 def _fits(wanted: str) -> bool:
-    """True if this version is at least the wanted one and equal in all parts but the last."""
+    """True if this version is at least the wanted one, and equal in all parts but the last."""
     least, ours = (tuple(map(int, re.findall(r"\d+", text))) for text in (wanted, version()))
     return ours >= least and ours[: len(least) - 1] == least[:-1]

@@ -1,6 +1,6 @@
-"""Slow libraries, each loaded at first use, and packages whose modules are loaded at first use.
+"""Slow libraries that are loaded on first use, and packages whose modules are loaded on first use.
 
-Quote annotations with these names: Python evaluates unquoted ones at import.
+Annotations with these names must be in quotes, because Python evaluates other annotations at import.
 """
 
 import re
@@ -11,14 +11,14 @@ from typing import Any
 
 
 def homes(file: str) -> dict[str, tuple[str, str]]:
-    """Names that a module's stub imports, each with its module (may be empty) and its name there."""
+    """Names that a module's stub imports, each with its module (may be empty) and its name in this module."""
     stub = Path(file).with_suffix(".pyi").read_text("utf-8")
     found = re.findall(r"^(?:from (\S+) )?import (\S+) as (\w+)$", stub, re.M)
     return {name: (module, there) for module, there, name in found}
 
 
 def modules(package: str) -> Callable[[str], Any]:
-    """`__getattr__` of a package: loads its module of that name."""
+    """A package's `__getattr__`, which imports the module with the requested name."""
 
     def load(name: str) -> Any:
         whole = f"{package}.{name}"

@@ -1,8 +1,8 @@
-"""Flow completion times measured by the user, shown beside those of runs.
+"""Flow completion times measured by the user, shown beside the completion times of runs.
 
-Measured flows have no seeds, hence no interval, and no paired differences. Their slowdown is over the FCT in the
-scenario's empty network, interpolated between the sizes of simulated flows. Slowdown exists only if that FCT depends on
-the size alone.
+Measured flows have no seeds, so they have no interval and no paired differences. Their slowdown refers to the FCT in
+the scenario's empty network, interpolated between the sizes of simulated flows. They have a slowdown only if this FCT
+depends on nothing but the size.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from shortflow.quantities import counted
 from shortflow.result import Result, as_measured
 
 MEASURED = "measured"
-"""Name of the row and the curve."""
+"""Name of the row and of the curve."""
 _USUAL_CLASS = "short"
 _EXPECTED = {
     "start_s": "a time of zero or more in seconds",
@@ -32,28 +32,31 @@ _OF_TIMES = {FLOWS_DONE, MEAN_FCT, *FCT.values(), SLOWDOWN, *SLOWDOWNS.values(),
 _OF_TIMES |= {each for each in OF_SIZE.statistics if each.unit != "bps"}
 """Statistics of completion times."""
 _SAME = 1e-3
-"""Ideal FCTs of one size that differ by more than this share come from different paths."""
+"""Relative difference above which ideal FCTs of one size come from different paths."""
 
 _WORDS = ("key", "version", "build", "platform", "scenario", "title", "digest", "finished_at")
 _LISTS: Any = {"scenario_settings": [], "scheme_settings": [], "traffic_notes": [], "files": {}}
 _ORIGIN: Any = {**dict.fromkeys(_WORDS, ""), **_LISTS, "revision": None, "scheme": MEASURED, "seed": 0, "wall_s": 0.0}
-"""Measured flows: not simulated."""
+"""Provenance of measured flows, which no run produced."""
 
 
 @dataclass(frozen=True)
 class MeasuredFlows:
-    """Measured flows: `class`, `size_bytes`, `start_s`, `fct_s`, and `ideal_fct_s` and `slowdown` if known."""
+    """Measured flows.
+
+    Columns are `class`, `size_bytes`, `start_s`, `fct_s`, and, if known, `ideal_fct_s` and `slowdown`.
+    """
 
     name: str
     """Name of the file."""
     flows: "pl.DataFrame" = field(repr=False, compare=False)
     bins: Bins = USUAL_BINS
     too_fast: str = ""
-    """Remark on flows that are faster than the scenario's empty network; empty without such flows."""
+    """Remark on flows that are faster than the scenario's empty network. Empty without such flows."""
 
     @property
     def note(self) -> str:
-        """One-line note on the row."""
+        """Note on the row of measured flows."""
         known = self.flows.height - self.flows["slowdown"].null_count()
         slowdown = "slowdown over the time in the scenario's empty network"
         if known < self.flows.height:
@@ -85,11 +88,11 @@ class MeasuredFlows:
         return self.flows.with_columns(elapsed_s="fct_s", elapsed_slowdown="slowdown", censored=pl.lit(False))
 
     def in_network(self, flows: "Iterable[pl.DataFrame]") -> "MeasuredFlows":
-        """The flows with slowdowns, if runs give the ideal FCT of each size."""
+        """The flows with slowdowns, if runs give one ideal FCT for each size. Else the flows unchanged."""
         known = pl.concat(each.select("size_bytes", "ideal_fct_s").drop_nulls().unique() for each in flows)
         by_size = known.group_by("size_bytes").agg(pl.col("ideal_fct_s").min(), high=pl.col("ideal_fct_s").max())
         by_size = by_size.sort("size_bytes")
-        longest = by_size["high"].cum_max()  # up to this size: on one path larger flows take longer
+        longest = by_size["high"].cum_max()  # up to this size; on one path, a larger flow takes longer
         if by_size.is_empty() or (longest > by_size["ideal_fct_s"] * (1 + _SAME)).any():
             return self
         times = np.interp(
@@ -109,7 +112,7 @@ class MeasuredFlows:
 
 
 def _too_fast(flows: "pl.DataFrame") -> str:
-    """Remark on flows that take less than their least time `least_s`, in seconds."""
+    """Remark on flows that take less than the minimum time `least_s` in seconds. Empty without such flows."""
     fast = flows.filter(pl.col("fct_s") < (1 - _SAME) * pl.col("least_s")).sort(pl.col("fct_s") / pl.col("least_s"))
     if fast.is_empty():
         return ""
@@ -124,8 +127,8 @@ def _too_fast(flows: "pl.DataFrame") -> str:
 def read_measured(source: FrameSource, classes: Sequence[str]) -> MeasuredFlows:
     """Reads measured flows from a CSV or Parquet file or a data frame, for a scenario with these classes.
 
-    Without a column `class`, all flows are `short`, or of the only class. A `ConfigError` names the file, column and
-    row, and what was expected.
+    Without a column `class`, all flows are of class `short`, or of the only class. A `ConfigError` names the file, the
+    column, the row, and the expected value.
     """
     name, table = _table(source)
 
@@ -174,14 +177,14 @@ def read_measured(source: FrameSource, classes: Sequence[str]) -> MeasuredFlows:
 
 
 def _separator(columns: Sequence[str]) -> str:
-    """Remark on a header that is not separated by commas; empty for others."""
+    """Remark on a header with another separator than commas. Empty for other headers."""
     names = {"\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces"}
     found = next((name for sign, name in names.items() if len(columns) == 1 and sign in columns[0]), None)
     return f"; the columns are separated by {found}, and commas are expected" if found else ""
 
 
 def _table(source: FrameSource) -> "tuple[str, pl.DataFrame]":
-    """The table and its name in messages. CSV columns stay texts."""
+    """Name for messages, and the table. Columns of CSV files stay texts."""
     if not isinstance(source, str | Path):
         table = as_polars(source)
         if table is None:
@@ -195,14 +198,14 @@ def _table(source: FrameSource) -> "tuple[str, pl.DataFrame]":
         if path.suffix.lower() == ".parquet":
             return str(path), pl.read_parquet(data)
         return str(path), pl.read_csv(data, infer_schema=False)
-    except pl.exceptions.PolarsError:  # the text quotes the file
+    except pl.exceptions.PolarsError:  # without the error's text, which quotes the file
         raise ConfigError(
             f"{path}: is no {path.suffix[1:]} table; expected {', '.join(_EXPECTED)} and optionally class"
         ) from None
 
 
 def _as_table(flows: "pl.DataFrame") -> "pl.DataFrame":
-    """The flows with the columns of a run's flow table; unknown values are null, unknown counts 0."""
+    """The flows with the columns of a run's flow table. Unknown values are null, and unknown counts are 0."""
     counts = ("acked_bytes", "delivered_bytes", "measured_retransmits", "measured_timeouts", "retransmits", "timeouts")
     whole = pl.DataFrame(schema=metrics.columns.TABLES["flows"])
     found = flows.with_columns(finish_s=pl.col("start_s") + pl.col("fct_s"))

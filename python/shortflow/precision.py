@@ -1,8 +1,8 @@
-"""Adds seeds until an interval is narrow enough, and estimates how many are needed.
+"""Adds seeds until an interval is narrow enough, and estimates the number of seeds needed.
 
-The rule is sequential: after every five seeds, stop if the interval is narrow enough. Stopping on a narrow interval
-lowers its coverage to somewhat below 95 %. The checks come after fixed numbers of seeds, in order, so `--jobs` changes
-nothing.
+The rule is sequential: after every five seeds, the command stops if the interval is narrow enough. Stopping at a narrow
+interval lowers its coverage slightly below 95 %. The checks come after fixed numbers of seeds, in order, so `--jobs`
+does not change the result.
 """
 
 import math
@@ -19,28 +19,31 @@ from shortflow.scenario import Scenario
 from shortflow.terms import Bound
 
 LEAST_SEEDS = 5
-"""Seeds before the first check, and between checks."""
+"""Number of seeds before the first check, and between checks."""
 MAX_SEEDS = 100
-"""Default for the most seeds."""
+"""Default maximum number of seeds."""
 _MOST = 2**60
-"""Most seeds to suggest."""
+"""Maximum number of seeds to suggest."""
 WIDTHS = (0.05, 0.02, 0.01)
-"""Common target widths."""
+"""Relative half-widths for which the number of seeds is suggested."""
 
 
 @dataclass(frozen=True)
 class Precision:
-    """Wanted precision: half the interval's width over the mean."""
+    """Wanted precision: half the width of the interval, divided by the mean."""
 
     width: float
     metric: str | None = None
     """Metric of the interval (default: mean task time if there are tasks, else mean FCT of each class)."""
     most: int = MAX_SEEDS
-    """Most seeds to run."""
+    """Maximum number of seeds."""
 
     @classmethod
     def parse(cls, text: str, most: int = MAX_SEEDS) -> "Precision":
-        """Parses `2%`, or `METRIC=2%` for one metric."""
+        """Parses `2%`, or `METRIC=2%` for one metric.
+
+        Raises `ConfigError` for another text, or if `most` is too small.
+        """
         metric, _, width = (part.strip() for part in text.rpartition("="))
         number, unit = Bound.number(width) or (0.0, "")
         if unit != "share" or not 0 < number < math.inf:
@@ -50,12 +53,12 @@ class Precision:
         return cls(number, metric or None, most)
 
     def check(self, scenario: Scenario) -> None:
-        """Refuses a metric that no run of the scenario has."""
+        """Raises `ConfigError` if no run of the scenario has the metric."""
         if self.metric is not None:
             check_metric(self.metric, scenario)
 
     def require(self, comparisons: Sequence[Results]) -> None:
-        """Refuses a metric that no finished run has."""
+        """Raises `ConfigError` if no finished run has the metric."""
         done = [each for each in comparisons if each.runs]
         if self.metric and done and not any(self.metric in each.metrics for each in done):
             done[0].require(self.metric)
@@ -83,7 +86,10 @@ class Width:
 
     @property
     def share(self) -> float:
-        """Half the width over the mean; ∞ for a single seed, a lower bound, or a mean of 0 with scatter."""
+        """Half the width of the interval, divided by the mean.
+
+        Infinite for a single seed, for a lower bound, or if the mean is 0 but the values differ.
+        """
         half = self.estimate.half_width
         if half is None or self.estimate.lower_bound:
             return math.inf
@@ -92,21 +98,21 @@ class Width:
         return half / abs(self.estimate.value) if self.estimate.value else math.inf
 
     def more_seeds(self, width: float) -> int:
-        """Estimated number of further seeds until half the width (now finite) is this share of the mean."""
+        """Estimated number of further seeds until the share, which must be finite, is at most `width`."""
         if self.share <= width:
             return 0
         seeds = range(self.estimate.n, _MOST)
         return bisect_left(seeds, True, key=lambda number: self._after(number) <= width)
 
     def _after(self, seeds: int) -> float:
-        """Estimated share after this many seeds: the random part falls as 1/√n, the allowance as 1/n."""
+        """Estimated share after this many seeds: the random part falls as 1/√n, the allowance for events as 1/n."""
         n, allowance = self.estimate.n, self.estimate.allowance / abs(self.estimate.value)
         chance = math.sqrt(max(self.share**2 - allowance**2, 0.0))
         return math.hypot(chance * student(seeds) / student(n) * math.sqrt(n / seeds), allowance * n / seeds)
 
 
 def widths(comparison: Results, metrics: Sequence[str] = ()) -> list[Width]:
-    """Intervals of metrics (default: mean times of tasks, or else of flows) of each scheme; widest first."""
+    """Intervals of each scheme's metrics, widest first (default: mean times of tasks, or else of flows)."""
     of_tasks = [name for name, each in comparison.metrics.items() if each.statistic is TASK_TIME]
     of_flows = [name for name, each in comparison.metrics.items() if each.statistic is MEAN_FCT]
     names = metrics or of_tasks or of_flows
@@ -120,7 +126,7 @@ def widths(comparison: Results, metrics: Sequence[str] = ()) -> list[Width]:
 
 
 def more_seeds(found: Sequence[Width], width: float) -> int:
-    """Estimated number of further seeds until every interval is narrow enough."""
+    """Estimated number of further seeds until all intervals are narrow enough."""
     return max(each.more_seeds(width) for each in found)
 
 

@@ -16,20 +16,20 @@ _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _SIZE_UNITS = ((1e6, "MB"), (1e3, "KB"), (1.0, "B"))
 _RATE_UNITS = ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"))
 RELATIVE = "relative change"
-"""Unit of changes, shown in per cent."""
+"""Unit of relative changes, which are shown in per cent."""
 _BASES = {unit: (base, factor) for base, units in _UNITS.items() for unit, factor in units.items()}
 
 
 @dataclass(frozen=True)
 class DisplayUnit:
-    """Display unit of a metric: values are divided by `divisor`."""
+    """Display unit of a metric. Values are divided by `divisor`."""
 
     divisor: float
     unit: str
 
     @property
     def suffix(self) -> str:
-        """The unit behind a number in a text; ratios have none."""
+        """Suffix of a number in a text: a blank and the unit. Empty for ratios and numbers without a unit."""
         return f" {self.unit}" if self.unit not in ("", "x") else ""
 
 
@@ -52,7 +52,7 @@ class WrittenQuantity:
 
 
 def parse(text: str) -> WrittenQuantity | None:
-    """Parses a quantity; None for words such as `unlimited`."""
+    """Parses a quantity. None for words such as `unlimited`."""
     found = _QUANTITY.fullmatch(text.strip())
     return WrittenQuantity(float(found[1]), found[2]) if found else None
 
@@ -70,13 +70,13 @@ def scale_for(unit: str, values: Sequence[float]) -> DisplayUnit:
 
 
 def in_base_unit(texts: Sequence[str]) -> list[float] | None:
-    """Values in s, B, bps or their own unit; None for words or mixed kinds."""
+    """Values in s, B, bps or their own unit. None for words or mixed kinds."""
     found = of_one_kind(texts)
     return None if found is None else [rounded(each.number * each.factor) for each in found]
 
 
 def common_axis(texts: Sequence[str]) -> tuple[list[float], str] | None:
-    """Values in one unit, and the unit; None for words or mixed kinds."""
+    """Values in one unit, and the unit. None for words or mixed kinds."""
     found = of_one_kind(texts)
     if not found:
         return None
@@ -87,7 +87,7 @@ def common_axis(texts: Sequence[str]) -> tuple[list[float], str] | None:
 
 
 def in_unit_of_first(texts: Sequence[str]) -> list[float]:
-    """Values in the unit of the first. Raises `ValueError` for words or mixed kinds."""
+    """Values in the unit of the first value. Raises `ValueError` for words or mixed kinds."""
     found = of_one_kind(texts)
     if found is None:
         raise ValueError(f"{', '.join(texts)}: not numbers of one kind")
@@ -100,12 +100,12 @@ def counted(number: int, noun: str) -> str:
 
 
 def plain_number(value: float) -> str:
-    """A number without exponent; whole numbers without a point."""
+    """A number without exponent. Whole numbers have no decimal point."""
     return str(int(value)) if float(value).is_integer() else f"{Decimal(repr(value)):f}"
 
 
 def of_one_kind(texts: Sequence[str]) -> list[WrittenQuantity] | None:
-    """Values as quantities; None for words or mixed kinds."""
+    """Values as quantities. None for words or mixed kinds."""
     found = [each for each in map(parse, texts) if each]
     return found if len(found) == len(texts) and len({each.base for each in found}) <= 1 else None
 

@@ -18,10 +18,13 @@ class RegistryEntry(TypedDict):
     name: str
     summary: str
     source: str
-    """Paper or RFC; may be empty."""
+    """Paper or RFC. May be empty."""
     parameters: list[ParamInfo]
     transport: NotRequired[str]
-    """Transport of a scheme or of a parameter set; empty for a set of every scheme over TCP's hosts."""
+    """Transport of a scheme or of a parameter set.
+
+    Empty for a parameter set that applies to every scheme over TCP's hosts.
+    """
     queue: NotRequired[str]
     """Queue discipline that a scheme needs in switches."""
     host_queue: NotRequired[str]
@@ -29,18 +32,18 @@ class RegistryEntry(TypedDict):
 
 
 class KeyInfo(ParamInfo):
-    """A key of a table of scenarios."""
+    """A key of a scenario table."""
 
     type: str
-    """Python type of its values."""
+    """Python type of the key's values."""
     required: bool
 
 
 class Declared(TypedDict):
-    """A table of a scenario, or one kind of it."""
+    """A scenario table, or one kind of a table."""
 
     table: str
-    """Empty for keys outside any table."""
+    """Name of the table. Empty for keys outside of tables."""
     name: str
     """Name of the kind, or of the table."""
     summary: str
@@ -48,7 +51,7 @@ class Declared(TypedDict):
 
 
 class Counters(TypedDict):
-    """Counts of the whole run with warm-up. Sent packets are delivered, dropped, or in flight at the end."""
+    """Counts of the whole run including warm-up. Sent packets are delivered, dropped, or in flight at the end."""
 
     events: int
     """Number of simulator events."""
@@ -58,23 +61,23 @@ class Counters(TypedDict):
     packets_dropped: int
     packets_in_flight: int
     marks: NotRequired[int]
-    """Packets marked; not counted under an ideal scheduler and on the kernel's TCP."""
+    """Number of marked packets. Missing under an ideal scheduler and on the kernel's TCP."""
     drain_flows: NotRequired[int]
-    """Flows that started in the drain."""
+    """Number of flows that started in the drain."""
     drain_bytes: NotRequired[int]
-    """Bytes that finite flows had to send."""
+    """Total size in bytes of the finite flows that started in the drain."""
 
 
 class Drop(TypedDict):
     """Packets dropped at one place for one reason."""
 
     place: str
-    """A port such as `s0->h1`, or a node that had no route onward."""
+    """A port such as `s0->h1`, or a node without a route to the destination."""
     reason: str
     in_run: int
-    """In the whole run."""
+    """Number of drops in the whole run."""
     measured: int
-    """Drops in measured time."""
+    """Number of drops in measured time."""
 
 
 class Account(TypedDict):
@@ -84,15 +87,15 @@ class Account(TypedDict):
     """The kernel's congestion control."""
     verdict: str
     timing_error_s: dict[str, float]
-    """Lateness of frames: `p50`, `p99` and `max`."""
+    """Lateness of frames in seconds: `p50`, `p99` and `max`."""
     stalls: dict[str, int | float]
-    """Delays of the switch above four packet times on the slowest link (docs/testbed.md)."""
+    """Delays of the switch that exceed four packet times on the slowest link (docs/testbed.md)."""
     host_stalls: dict[str, int | float]
-    """Delays of the thread of the hosts, which times the flows."""
+    """Delays of the hosts' thread, which times the flows."""
     start_error_s: float
-    """Latest start of a finite flow, if late by more than 1 % of its own time."""
+    """Latest start of a finite flow in seconds, if late by more than 1 % of the flow's own time."""
     lost: int
-    """Frames lost outside queues."""
+    """Number of frames lost outside of queues."""
     busy: float
     """Share of measured time in which the switch was busy."""
     real_time: bool
@@ -102,7 +105,7 @@ class Account(TypedDict):
     """Verdicts of the attempts with bad timing."""
     seed: NotRequired[int]
     rtt: NotRequired[str | None]
-    """Propagation delay on both sides, drawn by the seed unless set."""
+    """Propagation delay in both directions. The seed determines it unless it is set."""
 
 
 class Meta(TypedDict):
@@ -117,19 +120,19 @@ class Meta(TypedDict):
     duration_s: float
     end_s: float
     classes: NotRequired[list[str]]
-    """Classes declared by the scenario; some may have no flow."""
+    """Classes that the scenario declares. Some may have no flow."""
     fairness_windows_s: NotRequired[dict[str, float]]
-    """By class, the time over which shares of endless flows are averaged."""
+    """Seconds over which shares of endless flows are averaged, by class."""
     measured_ports: list[str]
     counters: Counters
     drops: list[Drop]
     unfinished: int
-    """Finite flows that had not finished at the end."""
+    """Number of finite flows that were unfinished at the end."""
     connections_peak: int
     bytes_per_connection: int
     omitted: NotRequired[list[str]]
     """Flows of the user's files that were not simulated or not counted, in words."""
     remarks: NotRequired[dict[str, str]]
-    """Remarks that limit what the numbers mean, by kind."""
+    """Remarks on limits of the numbers, by kind."""
     testbed: NotRequired[Account]
     """Set for runs on the kernel's TCP."""

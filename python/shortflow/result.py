@@ -25,7 +25,7 @@ class ArrowTable(Table, Protocol):
     """A table with the Arrow C stream interface."""
 
     def slice(self, offset: int, length: int, /) -> "ArrowTable":
-        """Rows from a number on, at most so many."""
+        """At most `length` rows, from row `offset` on."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table as an Arrow stream."""
@@ -45,11 +45,11 @@ class StoredMetrics(TypedDict):
     lower_bounds: list[str]
     """Metrics that are lower bounds, sorted by name."""
     classes: list[str]
-    """Classes of flows that metrics cover."""
+    """Flow classes that metrics cover."""
     measured_by: str
-    """Hash of the measuring code."""
+    """Hash of the code that computed the metrics."""
     bins: NotRequired[Sequence[int]]
-    """Upper ends of size bins; of earlier versions the usual ones."""
+    """Upper ends of size bins in bytes. Missing in results of earlier versions, which have the usual bins."""
 
 
 class Record(StoredMetrics):
@@ -62,7 +62,7 @@ class Record(StoredMetrics):
 
 
 def as_measured(rows: Sequence[MetricValue], bins: Bins = USUAL_BINS) -> StoredMetrics:
-    """Rows of metrics in their stored form, with the hash of this version's code."""
+    """Rows of metrics in their stored form, with the hash of this version's code of metrics."""
     return {
         "metrics": {row.metric.name: row.value for row in rows},
         "lower_bounds": sorted(row.metric.name for row in rows if row.lower_bound),
@@ -73,12 +73,12 @@ def as_measured(rows: Sequence[MetricValue], bins: Bins = USUAL_BINS) -> StoredM
 
 
 def is_measured_today(record: StoredMetrics) -> bool:
-    """True for metrics as this version's code measures them, by the usual size bins."""
+    """True for metrics that this version's code computed, with the usual size bins."""
     return record["measured_by"] == measuring_id() and tuple(record.get("bins", USUAL_BINS.ends)) == USUAL_BINS.ends
 
 
 def table_of(name: str, about: str) -> "functools.cached_property[pl.DataFrame]":
-    """A table of a result as a data frame, built at first access."""
+    """A table of a result as a data frame, built on first access."""
 
     def read(result: "Result") -> "pl.DataFrame":
         return result.table(name)
@@ -91,19 +91,19 @@ def table_of(name: str, about: str) -> "functools.cached_property[pl.DataFrame]"
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """A finished run, its metrics and tables."""
+    """A finished run, with its metrics and tables."""
 
     record: Record = field(repr=False)
     """Provenance, metrics and the simulator's metadata, as plain data."""
     tables: Mapping[str, "ArrowTable | bytes"] = field(default_factory=dict, repr=False, compare=False)
-    """Tables by name, from the core, from a file, or as Parquet in memory; empty if not kept."""
+    """Tables by name, from the core, from a file, or as Parquet in memory. Empty if not kept."""
     error: BaseException | None = field(default=None, compare=False)
     at: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """Settings that tell it from the other runs of a sweep."""
+    """Settings in which the run differs from other runs of a sweep."""
     reused: bool = False
-    """Found in the store, not run again."""
+    """True if the result comes from the store."""
     run: Run | None = field(default=None, repr=False, compare=False)
-    """The planned run; None for a result read from disk."""
+    """The planned run. None for a result read from disk."""
 
     @classmethod
     def of(cls, provenance: Provenance, tables: "Mapping[str, ArrowTable]", meta: Meta, run: Run | None = None) -> Self:
@@ -142,7 +142,7 @@ class Result:
 
     @property
     def digest(self) -> str:
-        """Hash of all events of the run; empty if it failed."""
+        """Hash of the run's outcome. Equal digests mean equal results. Empty if the run failed."""
         return self.record["provenance"]["digest"]
 
     @property
@@ -161,7 +161,7 @@ class Result:
         return Bins(tuple(self.record["bins"])) if "bins" in self.record else USUAL_BINS
 
     def with_bins(self, bins: Bins) -> Self:
-        """A copy measured by other size bins."""
+        """A copy whose metrics have other size bins. Raises `ConfigError` if the run has no tables."""
         if self.error or bins == self.bins:
             return self
         if not self.tables:
@@ -177,7 +177,7 @@ class Result:
 
     @functools.cached_property
     def lower_bounds(self) -> frozenset[str]:
-        """Metrics that are lower bounds: flows or tasks did not finish, or flows never became fair."""
+        """Metrics that are lower bounds, because flows or tasks did not finish, or flows never became fair."""
         return frozenset(self.record["lower_bounds"])
 
     def stake(self, metric: Metric) -> float:
@@ -191,23 +191,26 @@ class Result:
 
     @property
     def is_final(self) -> bool:
-        """True if scenario, scheme and seed cause the error, so a retry would fail too."""
+        """True if scenario, scheme and seed cause the error, so that a retry would fail too."""
         return isinstance(self.error, ConfigError | SimulationError) and not isinstance(self.error, LostRun)
 
     @property
     def error_text(self) -> str:
-        """The error in words; empty if none."""
+        """The error in words. Empty if there is none."""
         if self.error is None:
             return ""
         expected = isinstance(self.error, ConfigError | SimulationError) and str(self.error)
         return str(self.error) if expected else f"{type(self.error).__name__}: {self.error}"
 
     def table(self, name: str) -> "pl.DataFrame":
-        """A table with the added columns `scheme`, `seed` and `run`, to join it to the table of runs."""
+        """A table with the added columns `scheme`, `seed` and `run`, which join it to the table of runs.
+
+        Raises `ConfigError` if the run has no tables.
+        """
         return labelled(pl.DataFrame(self._table(name)), self.provenance)
 
     def in_blocks(self, name: str) -> "Iterator[pl.DataFrame]":
-        """Yields `table(name)` in frames of 16,384 rows at most. The rows of one frame are in memory at a time."""
+        """Yields `table(name)` in frames of at most 16,384 rows. Only one frame's rows are in memory at a time."""
         table = self._table(name)
         for first in range(0, max(table.height, 1), BLOCK_ROWS):
             yield labelled(pl.DataFrame(table.slice(first, BLOCK_ROWS)), self.provenance)
@@ -227,7 +230,7 @@ class Result:
     ports = table_of("ports", "Every port, with its queue over the measured time")
 
     def encoded(self) -> Self:
-        """A copy with its tables as Parquet, and their checksums."""
+        """A copy whose tables are Parquet in memory, with their checksums."""
         if self.tables and all(isinstance(table, bytes) for table in self.tables.values()):
             return self
         found = {name: parquet(self.in_blocks(name)) for name, _ in _core.columns()}
@@ -251,13 +254,13 @@ class Result:
 
 
 def changed(origin: Provenance) -> dict[str, str]:
-    """Keys set for a run by `--set`, with values."""
+    """Keys that `--set` set for a run, with their values."""
     settings = [*origin["scenario_settings"], *origin["scheme_settings"]]
     return {short_name(each["key"]): each["value"] for each in settings if each["source"] == "--set"}
 
 
 def labelled(table: "pl.DataFrame", origin: Provenance) -> "pl.DataFrame":
-    """A table with the added columns `scheme`, `seed` and `run`, to join it to the table of runs."""
+    """A table with the added columns `scheme`, `seed` and `run`, which join it to the table of runs."""
     return table.with_columns(
         pl.lit(origin["scheme"]).alias("scheme"),
         pl.lit(origin["seed"], pl.UInt64).alias("seed"),

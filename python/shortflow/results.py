@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from shortflow.measured import MeasuredFlows
 
 _SAME_SIZE = 1.05
-"""Factor from which on mean packet sizes of schemes differ."""
+"""Minimum ratio of mean packet sizes at which schemes count as different."""
 
 
 def _spread(sizes: Mapping[str, float]) -> float:
-    """Largest size over the smallest; 1 for no sizes."""
+    """The largest size divided by the smallest. 1 without sizes."""
     return max(sizes.values(), default=1.0) / min(sizes.values(), default=1.0)
 
 
@@ -38,38 +38,38 @@ def _spread(sizes: Mapping[str, float]) -> float:
 class Results:
     """Finished runs of schemes over common seeds, with ideal schedulers on the same flows.
 
-    `estimate` and `difference` are over the seeds. If settings vary, `points` has the results of each point.
+    `estimate` and `difference` are computed over the seeds. If settings vary, `points` has the results of each point.
     """
 
     done: Sequence[Result]
-    """All runs in the order asked for, failed ones included."""
+    """All runs in the requested order, including failed runs."""
     scenario: str = ""
     title: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Settings of `--set`, of scenario and schemes."""
+    """Settings by `--set`, of scenario and schemes."""
     keys: Sequence[str] = ()
     """Settings that vary between points."""
     ideal_names: Sequence[str] = ()
     """Schemes that are ideal schedulers."""
     no_ideal: str = ""
-    """Reason for leaving out ideal schedulers; empty if they were left out on request."""
+    """Reason why ideal schedulers were left out. Empty if they were left out on request."""
     measured: "MeasuredFlows | None" = None
     """The user's measured flows, shown beside the schemes without differences."""
     allows_for_events: bool = True
-    """Intervals allow for timeouts and late flows that no seed had."""
+    """True if intervals allow for timeouts and late flows that no seed had."""
     met_at: Mapping[tuple[str, ...], bool] | None = None
-    """Points with narrow enough intervals; None if no width was wanted."""
+    """For each point, true if its intervals are narrow enough. None if no width was wanted."""
     superseded: Sequence[Result] = ()
-    """Older runs, superseded by newer runs with equal settings."""
+    """Older runs that newer runs with equal settings supersede."""
     directory: Path | None = None
     """The store of the runs, with one or several scenarios."""
     label: str = ""
     """Values of a point's settings, as text."""
     criteria: Criteria | None = None
-    """Criteria of the answer; None for the usual ones."""
+    """Criteria of the answer. None for the usual criteria."""
 
     def __post_init__(self) -> None:
-        """Refuses two runs of one scheme and seed: a programming error."""
+        """Raises `ValueError` for two runs of one scheme and seed, which are a programming error."""
         if not self.keys and not self.directory:
             seen = set()
             for run in self.done:
@@ -79,17 +79,17 @@ class Results:
 
     @classmethod
     def of_point(cls, runs: Sequence[Result], settings: Mapping[str, str]) -> Self:
-        """Runs of one scenario with equal settings."""
+        """Results from runs of one scenario with equal settings."""
         of = runs[0].provenance
         return cls(runs, of["scenario"], of["title"], settings)
 
     def __add__(self, more: Sequence[Result]) -> Self:
-        """These and more runs."""
+        """These results with more runs."""
         return replace(self, done=[*self.done, *more])
 
     @functools.cached_property
     def runs(self) -> Sequence[Result]:
-        """Successful runs of schemes, ideal schedulers excluded."""
+        """Successful runs of schemes, without ideal schedulers."""
         return [run for run in self.done if not run.error and run.scheme not in self.ideal_names]
 
     @functools.cached_property
@@ -99,12 +99,12 @@ class Results:
 
     @functools.cached_property
     def results(self) -> Sequence[Result]:
-        """Successful runs, each once even if at several points; ideal schedulers last."""
+        """Successful runs, with ideal schedulers last. A run at several points is listed once."""
         return list({(run.key, run.digest): run for run in [*self.runs, *self.ideal]}.values())
 
     @functools.cached_property
     def failed(self) -> list[Result]:
-        """Failed runs, each once, at its first point."""
+        """Failed runs. A run at several points is listed once, at its first point."""
         found: dict[str, Result] = {}
         for run in self.done:
             if run.error:
@@ -135,7 +135,7 @@ class Results:
 
     @functools.cached_property
     def points(self) -> list[Self]:
-        """Results of each point; the results themselves if nothing varies."""
+        """Results of each point. If nothing varies, the only point is these results."""
         if not self.keys:
             return [self]
         groups: dict[tuple[tuple[str, str], ...], list[Result]] = {}
@@ -146,17 +146,17 @@ class Results:
     def _point(self, at: Mapping[str, str], done: Sequence[Result]) -> Self:
         here, label = {run.scheme for run in done}, ", ".join(at[each.key] for each in self.dimensions)
         beside = [name for name in self.ideal_names if name in here]
-        beside = beside if len(beside) < len(here) else []  # without others they are the schemes
+        beside = beside if len(beside) < len(here) else []  # if there are only ideal schedulers, they are the schemes
         return replace(self, done=done, settings=at, keys=(), ideal_names=beside, superseded=(), label=label)
 
     @functools.cached_property
     def dimensions(self) -> list[Dimension]:
-        """Settings with several values; those whose values correspond one to one are one dimension."""
+        """Settings with several values. Settings whose values correspond one to one are one dimension."""
         return dimensions(self.keys, list({tuple(run.at.items()): run.at for run in self.done}.values()))
 
     @property
     def x_name(self) -> str | None:
-        """Names of the settings that vary; None if none does."""
+        """Names of the settings that vary. None if no setting varies."""
         return ", ".join(each.label for each in self.dimensions) or None
 
     @property
@@ -171,18 +171,18 @@ class Results:
 
     @property
     def shown_first(self) -> Self:
-        """Point shown first by plots of one point; one that has tables, if any has."""
+        """Point that plots of a single point show first. A point with tables, if there is one."""
         points = [point for point in self.points if point.with_tables.done] or self.points
         return points[len(points) // 2]
 
     @property
     def classes(self) -> list[str]:
-        """Classes of flows that metrics cover."""
+        """Flow classes that metrics cover."""
         return list(dict.fromkeys(metric.flow_class for metric in self.metrics.values() if metric.flow_class))
 
     @property
     def met(self) -> bool | None:
-        """True if a point's intervals reached the wanted width; None if no width was wanted."""
+        """True if a point's intervals reached the wanted width. None if no width was wanted."""
         return None if self.met_at is None else self.met_at[tuple(self.settings.values())] and not self.failed
 
     @property
@@ -207,9 +207,10 @@ class Results:
 
     @front_door
     def with_bins(self, bins: Bins | str | Sequence[str | int]) -> Self:
-        """The runs measured by other size bins: upper ends in bytes, or a text such as `10KB,100KB,1MB`.
+        """The runs with metrics of other size bins: upper ends in bytes, or a text such as `10KB,100KB,1MB`.
 
-        Short flows end at the last but one, and long flows begin at the last. The runs need their tables.
+        Short flows end at the last size but one, and long flows begin at the last size. Raises `ConfigError` if runs
+        have no tables.
         """
         found = Bins.parse(bins)
         own = self.measured and replace(self.measured, bins=found)
@@ -228,14 +229,14 @@ class Results:
 
     @property
     def measured_s(self) -> tuple[float, float] | None:
-        """Measured time (start, end) in seconds, from warm-up to duration."""
+        """Measured time (start, end) in seconds, from warm-up to duration. None if unknown."""
         known = {key: parse(value) for key, value in self._settings.items() if key in ("warmup", "duration")}
         start, end = (known.get(key) for key in ("warmup", "duration"))
         return (start.number * start.factor, end.number * end.factor) if start and end else None
 
     @property
     def notes(self) -> list[str]:
-        """Limits of the numbers: warnings, different constants, ideal rows left out."""
+        """Limits of the numbers: warnings, constants that differ between schemes, and ideal rows that are left out."""
         found = self.notes_on_settings
         if self.no_ideal:
             found.append(f"no ideal rows: {self.no_ideal}")
@@ -254,7 +255,10 @@ class Results:
 
     @functools.cached_property
     def packet_bytes(self) -> dict[str, float]:
-        """Mean size in bytes of packets in the measured queues, by scheme; of a sweep the smallest and the largest."""
+        """Mean packet size in bytes in the measured queues, by scheme.
+
+        For a sweep, only the smallest and the largest.
+        """
         if self.keys:
             of_points = ((point.place, *each) for point in self.points for each in point.packet_bytes.items())
             found = sorted((size, f"{scheme} at {place}") for place, scheme, size in of_points)
@@ -267,7 +271,7 @@ class Results:
 
     @property
     def queue_unit(self) -> str:
-        """Unit in which queues compare: `B` if mean packet sizes differ by 5 % or more, else `pkt`."""
+        """Unit in which queues are comparable: `B` if mean packet sizes differ by 5 % or more, else `pkt`."""
         return "pkt" if _spread(self.packet_bytes) < _SAME_SIZE else "B"
 
     @functools.cached_property
@@ -277,7 +281,7 @@ class Results:
 
     @property
     def notes_on_settings(self) -> list[str]:
-        """Warnings, each once with its points, and constants that differ between the schemes."""
+        """Warnings with the points to which they apply, and constants that differ between the schemes."""
         warned = [
             (each.place, [note for note in each._warnings if note not in self.omitted])
             for each in self.points
@@ -304,23 +308,23 @@ class Results:
         return {each["key"]: each["value"] for run in self.runs[:1] for each in run.provenance["scenario_settings"]}
 
     def absent(self, names: Iterable[str]) -> dict[str, ConfigError]:
-        """Metrics that no run has, with the error of each: the reason or the nearest name."""
+        """Metrics that no run has, with the error of each metric: the reason or the nearest name."""
         known, metas = [row.metric for row in self._rows.values()], [run.meta for run in self.runs]
         return {name: missing(name, known, metas, self.bins) for name in names if name not in self._rows}
 
     def require(self, name: str) -> catalogue.Metric:
-        """The metric, if some run has it. Raises its error in `absent` otherwise."""
+        """The metric, if at least one run has it. Otherwise raises the metric's error from `absent`."""
         for error in self.absent([name]).values():
             raise error
         return self._rows[name].metric
 
     def values(self, scheme: str, metric: str) -> dict[int, float]:
-        """A metric by seed, from the runs that have it."""
+        """Values of a metric by seed, from the runs that have the metric."""
         return {run.seed: run.metrics[metric] for run in self._of(scheme) if metric in run.metrics}
 
     @front_door
     def estimate(self, scheme: str, metric: str) -> Estimate | None:
-        """Mean of a metric over the seeds with its 95 % interval; None if the scheme lacks the metric.
+        """Mean of a metric over the seeds with its 95 % interval. None if the scheme lacks the metric.
 
         Raises `ConfigError` with the nearest name for an unknown scheme or metric.
         """
@@ -351,10 +355,10 @@ class Results:
         return found if found and found.has_sign else None
 
     def relation(self, scheme: str, baseline: str, metric: str, among: int = 1) -> Estimate | None:
-        """Like `change`, but also with an open sign; `among` several, the interval is wider (`paired_difference`).
+        """Like `change`, but also if the sign is open.
 
-        A lower bound above an exact baseline gives a lower bound. A baseline that is a lower bound gives an upper
-        bound.
+        With `among` above 1, the interval is wider (`paired_difference`). The difference is a lower bound if the
+        scheme's metric is one, and an upper bound if the baseline's metric is a lower bound.
         """
         ours, theirs = self.values(scheme, metric), self.values(baseline, metric)
         common = [seed for seed in ours if seed in theirs]
@@ -372,16 +376,16 @@ class Results:
         return replace(found, lower_bound=low, upper_bound=high, lacking=lacking)
 
     def digests(self, scheme: str) -> dict[str, str]:
-        """Digest of each run of a scheme by seed."""
+        """Digest of each run of a scheme, by seed."""
         return {str(run.seed): run.digest for run in self._of(scheme)}
 
     def are_same(self, scheme: str, other: str) -> bool:
-        """True if two schemes have equal runs: the same digest at every seed."""
+        """True if two schemes have equal runs: the same digest for every seed."""
         digests = [self.digests(each) for each in (scheme, other)]
         return scheme == other or (digests[0] == digests[1] and all(digests[0].values()))
 
     def is_exact(self, scheme: str) -> bool:
-        """True if several seeds of a scheme gave one run, so that others would too."""
+        """True if several seeds of a scheme gave equal runs, so that other seeds would too."""
         digests = [run.digest for run in self._of(scheme)]
         return len(digests) > 1 and {*digests} == {digests[0]} and bool(digests[0])
 
@@ -399,7 +403,7 @@ class Results:
 
     @property
     def changed(self) -> str:
-        """Changed settings that are equal everywhere, as a suffix of a title."""
+        """Changed settings that are equal everywhere, as the suffix of a title."""
         values = [*self.settings.items()]
         if self.keys:
             varies = {key for each in self.dimensions for key in (each.key, *each.in_step)}
@@ -424,12 +428,12 @@ class Results:
 
     @functools.cached_property
     def _rows(self) -> dict[str, catalogue.MetricValue]:
-        """A row of each metric that a run of a scheme has, by name."""
+        """One row for each metric that a scheme's run has, by name."""
         return {row.metric.name: row for run in self.runs for row in run.rows}
 
     @functools.cached_property
     def _described(self) -> dict[str, catalogue.Metric]:
-        """Metrics of all runs, with ideal schedulers and measured flows."""
+        """Metrics of all runs, including ideal schedulers and measured flows."""
         beside = [*self.ideal, *([self.measured.result] if self.measured else [])]
         rows = [*self._rows.values(), *(row for run in beside for row in run.rows)]
         return {row.metric.name: row.metric for row in rows}
@@ -444,5 +448,5 @@ class Results:
         return max((run.stake(self._described[metric]) for run in self._of(scheme)), default=0.0)
 
     def is_bound(self, scheme: str, metric: str) -> bool:
-        """True if unfinished flows make a metric of a scheme a lower bound."""
+        """True if a metric of a scheme is a lower bound in at least one run."""
         return any(metric in run.lower_bounds for run in self._of(scheme))

@@ -1,7 +1,7 @@
 """The engine: does each run of an ask once, on any executor, and stores the result.
 
-An ask is a generator: it yields wanted runs, is sent their results, and returns its answer. A run's result depends on
-its scenario, scheme and seed alone, not on place or order.
+An ask is a generator: it yields wanted runs, is sent their results, and returns its answer. The result of a run depends
+only on its scenario, scheme and seed, not on place or order.
 """
 
 import logging
@@ -34,10 +34,10 @@ class Progress(Protocol):
     """Receives the progress of the work."""
 
     def __call__(self, fraction: float, finished: int, total: int, waiting: str = "", /) -> None:
-        """Called every 0.1 s with the fraction of the work, finished runs, all runs, and a text on drains.
+        """Called every 0.1 s with the fraction of the work, the numbers of finished and all runs, and a text on drains.
 
-        The fraction is of the most simulated time, drains included, so it may jump at the end. Return quickly: Ctrl-C
-        is handled only after the call.
+        The fraction refers to the maximum simulated time including drains, so it may jump at the end. The call must
+        return quickly, because Ctrl-C is handled only after the call.
         """
 
 
@@ -47,37 +47,38 @@ class Wanted:
 
     runs: Sequence[Run]
     tables: bool = True
-    """The store keeps their tables."""
+    """True if the store keeps the runs' tables."""
     keep_going: bool = False
-    """Failed runs are results too; otherwise the first error ends the ask."""
+    """True if failed runs count as results. Otherwise the first error ends the ask."""
     of: int = 0
     """Expected number of runs of the ask, if known."""
     fits: Callable[[Result], bool] = bool
-    """False for stored results that are to be done again."""
+    """Function that is false for stored results to be done again."""
 
 
 Ask: TypeAlias = Generator[Wanted, list[Result], T]
-"""A generator: yields wanted runs, is sent their results in order, and returns its answer."""
+"""A generator that yields wanted runs, is sent their results in order, and returns its answer."""
 
 
 @dataclass
 class Runner:
-    """Executor, store and progress of the runs of asks."""
+    """Drives asks, with an executor, a store and a receiver of progress."""
 
     jobs: Jobs = None
     store: "Store | None" = None
     progress: Progress | None = None
     holds: bool = False
-    """Results hold their tables in memory if there is no store."""
+    """True if results hold their tables in memory when there is no store."""
     found: Callable[[int, int], object] | None = None
-    """Called with the number of runs found in the store, and the number wanted."""
+    """Called with the number of runs found in the store, and the number of wanted runs."""
     before: int = field(default=0, init=False)
-    """Number of runs of earlier batches."""
+    """Number of runs in earlier batches."""
 
     def answer(self, ask: Ask[T], *, conclude: bool = True) -> T:
-        """Answers an ask: does its runs batch by batch. Concludes the store afterwards.
+        """Answers an ask: does its runs batch by batch, then concludes the store.
 
-        Calls inside `concluding` pass `conclude=False`.
+        Calls inside `concluding` pass `conclude=False`. Ctrl-C raises `Interrupted`, except between two batches without
+        a store.
         """
         with closing(ask), concluding(self.store if conclude else None):
             try:
@@ -87,14 +88,18 @@ class Runner:
             except StopIteration as end:
                 answer: T = end.value
                 return answer
-            except KeyboardInterrupt as cause:  # between two batches
+            except KeyboardInterrupt as cause:  # Ctrl-C between two batches
                 if not self.store:
                     raise
                 kept = f"finished runs are stored in {self.store.directory}; the same command resumes"
                 raise Interrupted(f"interrupted; {kept}") from cause
 
     def do(self, wanted: Wanted) -> list[Result]:
-        """Does the runs missing in the store. Returns all results in order; a repeated run is done once."""
+        """Does the runs that the store lacks, and returns all results in order.
+
+        A run that is wanted twice is done once. Raises the error of the first failed run unless `keep_going`, and
+        `Interrupted` for Ctrl-C.
+        """
         runs = {run.key: run for run in wanted.runs}
         work = _Work(self, _executor(self.jobs), wanted, runs)
         try:
@@ -122,9 +127,9 @@ def once(wanted: Wanted) -> Ask[list[Result]]:
 
 
 def run_one(run: Run, progress: Progress | None = None, capture: Capture | None = None) -> Result:
-    """Does one run in its own thread, so Ctrl-C works. The tables stay as the core has them.
+    """Does one run in its own thread, so that Ctrl-C works. The tables stay in the core's form.
 
-    `capture` receives its packet events in that thread.
+    `capture` receives the run's packet events in this thread.
     """
     jobs = Local(1, {run.key: capture} if capture else {})
     try:
@@ -135,7 +140,7 @@ def run_one(run: Run, progress: Progress | None = None, capture: Capture | None 
 
 
 def _executor(jobs: Jobs) -> Executor:
-    """The executor for `jobs`. Raises `ConfigError` unless `jobs` is a number or an executor."""
+    """The executor for `jobs`. Raises `ConfigError` unless `jobs` is a number, an executor or None."""
     if isinstance(jobs, Executor):
         return jobs
     if jobs is None or (isinstance(jobs, int) and not isinstance(jobs, bool) and jobs >= 1):
@@ -163,7 +168,7 @@ def concluding(store: "Store | None") -> Iterator[None]:
 
 @dataclass
 class _Work:
-    """The runs of a batch and their state."""
+    """The runs of a batch, and their state."""
 
     runner: Runner
     executor: Executor
@@ -171,11 +176,11 @@ class _Work:
     runs: dict[str, Run]
     done: dict[str, Result] = field(default_factory=dict)
     elsewhere: list[Run] = field(default_factory=list)
-    """Runs claimed by another process."""
+    """Runs that another process has claimed."""
     told_at: float = 0.0
 
     def take(self, run: Run, *, warn: bool = False) -> bool:
-        """Takes a run from the store if present. `warn` reports a damaged one."""
+        """Takes a run from the store, if present. `warn` reports a damaged run."""
         store = self.runner.store
         found = store.find(run, tables=self.wanted.tables, warn=warn) if store else None
         if not found or not self.wanted.fits(found):
@@ -185,7 +190,7 @@ class _Work:
         return True
 
     def do(self, runs: Sequence[Run]) -> None:
-        """Does all runs. Then waits for runs of other processes, and takes over those of dead processes."""
+        """Does all runs. Then waits for runs of other processes, and takes over runs of dead processes."""
         while runs:
             errors: dict[int, BaseException] = {}
             begun = self._begun(runs, errors)
@@ -198,7 +203,7 @@ class _Work:
             self.elsewhere.clear()
 
     def _begun(self, runs: Sequence[Run], errors: Sized) -> Iterator[Run]:
-        """Runs for this process to do, until an error occurs."""
+        """Runs that this process claims, until an error occurs."""
         store = self.runner.store
         for run in runs:
             if errors:
@@ -222,7 +227,7 @@ class _Work:
                     errors[places[run.key]] = result.error
                 else:
                     self._keep(run, result)
-                # The error raised is that of the first failed run in order, for any number of jobs.
+                # For any number of jobs, the error of the first failed run in order is raised.
                 if errors and min(errors) < min(unknown, default=len(places)):
                     break
         if errors:
@@ -258,7 +263,7 @@ class _Work:
 
 
 def waited_for(drains: Sequence[tuple[int, int, float]]) -> str:
-    """Text on the drains: unfinished flows, all flows and simulated seconds left of each."""
+    """Text on drains. Each drain has the numbers of unfinished and of all flows, and the simulated seconds left."""
     if not drains:
         return ""
     flows_open, flows = sum(drain[0] for drain in drains), sum(drain[1] for drain in drains)

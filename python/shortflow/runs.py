@@ -21,9 +21,9 @@ from shortflow.scheme import SchemeSource, is_ideal, load_with_sources, split_se
 from shortflow.transport import Transport
 
 KEY_LENGTH = 12
-"""Digits of a run's key in tables and directory names."""
+"""Number of digits of a run's key in tables and directory names."""
 MOST_SEEDS = 100_000
-"""Most seeds of a comparison."""
+"""Maximum number of seeds of a comparison."""
 _LARGEST_SEED = 2**64 - 1
 _TASKS = {
     "queries": ["query"],
@@ -34,7 +34,7 @@ _TASKS = {
 }
 """Kinds of traffic with tasks, and their tasks."""
 _OF_ALL = ("flow_goodput", "queueing", "timeouts", "timed_out")
-"""Statistics of finite and backlogged flows."""
+"""Statistics of both finite and backlogged flows."""
 
 
 class CodeOrigin(TypedDict):
@@ -53,7 +53,7 @@ class ScenarioOrigin(TypedDict):
     title: str
     scenario_settings: list[Setting]
     files: dict[str, str]
-    """SHA-256 of each file named by the scenario, by key."""
+    """SHA-256 of each file that the scenario names, by key."""
     traffic_notes: list[str]
 
 
@@ -63,7 +63,10 @@ class SchemeOrigin(TypedDict):
     scheme: str
     scheme_settings: list[Setting]
     idle: NotRequired[list[tuple[str, str]]]
-    """Keys that were set and cannot act, each with its condition. Missing in results of older versions."""
+    """Keys that were set but have no effect, each with the condition for an effect.
+
+    Missing in results of older versions.
+    """
 
 
 class RunOrigin(TypedDict):
@@ -76,13 +79,13 @@ class RunOrigin(TypedDict):
     finished_at: str
     wall_s: float
     cores: NotRequired[int]
-    """Cores used; they do not change the results. Missing in results of older versions."""
+    """Number of cores used, which does not change the result. Missing in results of older versions."""
     fewer_cores: NotRequired[str | None]
-    """Reason for fewer cores than asked for."""
+    """Reason for fewer cores than requested."""
 
 
 class Provenance(CodeOrigin, ScenarioOrigin, SchemeOrigin, RunOrigin):
-    """Origin of a result: enough to repeat the run and to tell if that is needed."""
+    """Origin of a result: enough to repeat the run, and to decide if a repetition is needed."""
 
 
 @dataclass(frozen=True)
@@ -93,20 +96,20 @@ class Run:
     scheme: _core.Scheme
     seed: int
     scheme_source: SchemeSource | None = field(default=None, compare=False)
-    """Source for rebuilding the scheme in another process; None for a class of this process."""
+    """Source for rebuilding the scheme in another process. None for a class of this process."""
     cores: int = field(default=1, compare=False)
-    """Most cores it may use."""
+    """Maximum number of cores of the run."""
     at: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """Settings that tell it from the other runs of a sweep."""
+    """Settings in which the run differs from other runs of a sweep."""
 
     @functools.cached_property
     def key(self) -> str:
-        """Hash of all inputs of the result, the simulator's code included."""
+        """Hash of all inputs of the result, including the simulator's code."""
         parts = [self.scenario.fingerprint, self.scheme.name, *(f"{k}={v}" for k, v, _ in self.scheme.resolved())]
         return hashlib.sha256("\n".join([*parts, str(self.seed), build_id()]).encode()).hexdigest()
 
     def provenance(self, digest: str, wall_s: float, cores: tuple[int, str | None] = (1, None)) -> Provenance:
-        """Provenance of a run that has just finished, with its number of cores and the reason for fewer."""
+        """Provenance of a run that has just finished. `cores` has the number of cores and the reason for fewer."""
         return {
             "key": self.key,
             "version": _core.version(),
@@ -130,7 +133,7 @@ class Run:
         }
 
     def scheme_settings(self) -> list[Setting]:
-        """Resolved values of the scheme. Keys of the network are those of the run."""
+        """Resolved values of the scheme. Keys of the network have the values of this run."""
         of_run = {each["key"]: each for each in as_settings(self.scenario.core.resolved(self.scheme))}
         return [of_run.get(each["key"], each) for each in as_settings(self.scheme.resolved())]
 
@@ -141,13 +144,17 @@ class Plan:
     def __init__(
         self, scenario: Scenario, schemes: Sequence[str | Transport], settings: Settings | None = None
     ) -> None:
-        """`settings` apply to all runs unless a point overrides them. Nothing is parsed yet."""
+        """Stores the arguments without parsing them. `settings` apply to all runs unless a point overrides them."""
         self.scenario, self.schemes, self.settings = scenario, schemes, settings or {}
         self._scenarios: dict[tuple[tuple[str, str], ...], Scenario] = {}
         self._loaded: dict[tuple[tuple[str, str], ...], list[tuple[_core.Scheme, SchemeSource | None]]] = {}
 
     def runs(self, seeds: Sequence[int], at: Mapping[str, str] | None = None) -> list[Run]:
-        """Every scheme with every seed at a point. Settings go to the scenario or to the schemes that have them."""
+        """Runs of every scheme with every seed at a point.
+
+        Settings go to the scenario, or to the schemes that have them. Raises `ConfigError` for an invalid seed,
+        setting, scheme or combination.
+        """
         if len(seeds) > MOST_SEEDS:
             raise ConfigError(f"seeds: {len(seeds)}: expected at most {MOST_SEEDS}")
         wrong = next((seed for seed in seeds if not 0 <= seed <= _LARGEST_SEED), None)
@@ -176,7 +183,10 @@ def plan(
 
 
 def plan_ideal(runs: Sequence[Run]) -> tuple[list[Run], str]:
-    """Runs of the suitable ideal schedulers on the same flows, unless already among the runs; why none is suitable."""
+    """Runs of suitable ideal schedulers on the same flows, unless among the runs.
+
+    Also the reason why none is suitable.
+    """
     if not runs:
         return [], ""
     scenario, seeds = runs[0].scenario, list(dict.fromkeys(run.seed for run in runs))
@@ -187,25 +197,25 @@ def plan_ideal(runs: Sequence[Run]) -> tuple[list[Run], str]:
 
 
 def check_metric(name: str, scenario: Scenario, without_ideal: str = "", bins: Bins = USUAL_BINS) -> None:
-    """Refuses a metric that no run of the scenario has (see `check_name`). The error has the reason."""
+    """Raises a `ConfigError` with the reason if no run of the scenario has the metric (see `check_name`)."""
     check_name(name, scenario.classes, without_ideal, bins)
     if why := _ruled_out(catalogue.possible(scenario.classes, bins)[name], scenario):
         raise ConfigError(f"{name}: {why}, so no run has this metric")
 
 
 def _ruled_out(metric: catalogue.Metric, scenario: Scenario) -> str:
-    """Reason that no run of the scenario has a metric; empty if some run may have it."""
+    """Reason why no run of the scenario has a metric. Empty if a run may have the metric."""
     settings = {each["key"]: each["value"] for each in scenario.resolved() if each["key"].startswith("traffic.")}
     kinds = {value for key, value in settings.items() if re.fullmatch(r"traffic\.\d+\.kind", key)}
     pattern, of = metric.statistic.pattern, metric.flow_class
     if "trace" in kinds:
-        return ""  # its file names classes and deadlines
+        return ""  # the trace's file names classes and deadlines
     if metric.task and metric.task not in {task for kind in kinds for task in _TASKS.get(kind, ())}:
         return f"the scenario has no {catalogue.TASKS[metric.task]}"
     if "_miss" in pattern and not any("deadline" in key for key in settings):
         return "the scenario sets no deadline"
     if not (of or metric.size_bin) or pattern.startswith(_OF_ALL) or kinds & _TASKS.keys():
-        return ""  # flows of tasks have classes without a key
+        return ""  # no key names the classes of tasks' flows
     numbers = {
         key.rpartition(".")[0] for key, value in settings.items() if key.endswith(".class") and of in (None, value)
     }
@@ -218,18 +228,18 @@ def _ruled_out(metric: catalogue.Metric, scenario: Scenario) -> str:
 
 @functools.cache
 def build_id() -> str:
-    """Version and hash of the compiled core, so a changed simulator gets a new id."""
+    """Version and hash of the compiled core. A changed simulator gets a new id."""
     with Path(_core.__file__).open("rb") as file:
         return f"{_core.version()}+{hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
 
 
 @functools.cache
 def git_revision() -> str | None:
-    """Commit of the source checkout, with `-dirty` after local changes; None for a wheel."""
+    """Commit of the source checkout, with `-dirty` after local changes. None for a wheel."""
     root = Path(__file__).parents[2]
     if not (root / ".git").exists():
         return None
-    # Git may read another user's checkout. Tags are excluded: the result is a commit.
+    # Git may read another user's checkout. Tags are excluded, so that the result is a commit.
     git = ["git", "-c", f"safe.directory={root}", "-C", str(root)]
     command = [*git, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:

@@ -27,7 +27,7 @@ WARNING = "warning: "
 """Prefix of notes that are warnings."""
 
 Settings = Mapping[str, str | int | float]
-"""Changes to a scenario or scheme by key path, as `--set` makes them: `{"load": 0.4, "tcp.handshake": True}`."""
+"""Changes to a scenario or scheme by key path, as with `--set`: `{"load": 0.4, "tcp.handshake": True}`."""
 
 
 class Setting(TypedDict):
@@ -39,12 +39,12 @@ class Setting(TypedDict):
 
 
 def is_default(setting: Setting) -> bool:
-    """True if nobody has stated the value. `default: KEY (SOURCE)` follows another key."""
+    """True if the value was not set. The source `default: KEY (SOURCE)` is a default that follows another key."""
     return setting["source"].startswith("default")
 
 
 class ExpectedFlows(TypedDict):
-    """Measured flows of a traffic entry: number of finite flows, with its certainty, and of backlogged flows."""
+    """Measured flows of a traffic entry: number of finite flows with its certainty, and number of backlogged flows."""
 
     entry: str
     flows: float
@@ -55,7 +55,7 @@ class ExpectedFlows(TypedDict):
 
 @dataclass(frozen=True)
 class Source:
-    """Source of a scenario as plain data, for rebuilding in another process."""
+    """Source of a scenario as plain data, for rebuilding the scenario in another process."""
 
     tables: str | Mapping[str, object]
     """TOML text, or mapping of tables."""
@@ -64,7 +64,10 @@ class Source:
     """Changes by key path, in order of application."""
 
     def read(self, directory: Path) -> "Scenario":
-        """The validated scenario. Relative file names start at `directory`. Raises `ConfigError`."""
+        """The validated scenario.
+
+        Relative file names refer to `directory`. Raises `ConfigError` for an invalid scenario.
+        """
         names = self.size_files()
         files = imports.own.converted(directory, names) if names else {}
         texts = ({name: text for name, (text, _) in files.items()},) if files else ()
@@ -75,14 +78,14 @@ class Source:
         return Scenario(core, directory, self, tuple(note for _, note in files.values()))
 
     def size_files(self) -> list[str]:
-        """Names of files of sizes, which may be in any form."""
+        """Names of size files, which may have any form."""
         if isinstance(self.tables, str) and "cdf" not in self.tables:
             return []
         return size_files(self._mapping, dict(self.settings))
 
     @property
     def _mapping(self) -> Mapping[str, object]:
-        """The tables; none if the text is no TOML, of which `read` raises the error."""
+        """The tables. Empty for an invalid TOML text, for which `read` raises the error."""
         try:
             return tomllib.loads(self.tables) if isinstance(self.tables, str) else self.tables
         except tomllib.TOMLDecodeError:
@@ -90,7 +93,7 @@ class Source:
 
     @property
     def parameters(self) -> list[str]:
-        """Declared parameters."""
+        """Names of the declared parameters."""
         declared = self._mapping.get("parameters")
         return list(declared) if isinstance(declared, Mapping) else []
 
@@ -107,18 +110,18 @@ class Source:
 
 @dataclass(frozen=True, repr=False)
 class Scenario:
-    """A validated scenario: topology, traffic, duration and measurements. It names no scheme."""
+    """A validated scenario: topology, traffic, duration and measurements. A scenario names no scheme."""
 
     core: _core.Scenario
     directory: Path
-    """Directory of the scenario's relative file names."""
+    """Directory to which relative file names refer."""
     source: Source
     read_so: tuple[str, ...] = ()
-    """Notes on files in another form than the simulator's: format, unit, steps or lines."""
+    """Notes on size files in another form than the simulator's: format, unit, steps or lines."""
 
     @property
     def name(self) -> str:
-        """Shipped name, or stem of the user's file."""
+        """Name of a shipped scenario, or stem of the user's file."""
         return self.core.name
 
     @property
@@ -128,20 +131,20 @@ class Scenario:
 
     @property
     def is_shipped(self) -> bool:
-        """True if its file comes with Shortflow."""
+        """True if the scenario's file comes with Shortflow."""
         return isinstance(self.source.tables, str) and self.directory == SHIPPED.resolve()
 
     @property
     def classes(self) -> list[str]:
-        """Classes of its flows."""
+        """Classes of the scenario's flows."""
         return self.core.classes()
 
     def resolved(self) -> list[Setting]:
-        """All values, defaults included."""
+        """All values, including defaults."""
         return as_settings(self.core.resolved())
 
     def traffic_notes(self, schemes: Iterable[_core.Scheme] = ()) -> list[str]:
-        """Notes on the traffic, such as the arrival rate of a load, followed by warnings, also of these schemes."""
+        """Notes on the traffic, such as the arrival rate of a load, then warnings, also about these schemes."""
         return [
             *self.read_so,
             *self.core.traffic_notes(),
@@ -149,7 +152,10 @@ class Scenario:
         ]
 
     def warnings(self, schemes: Iterable[_core.Scheme] = ()) -> list[str]:
-        """Valid but probably unintended values, and keys without effect under these schemes. Each names its key."""
+        """Warnings about valid but probably unintended values, and about keys without effect under these schemes.
+
+        Each warning names its key.
+        """
         under = [
             (scheme.name, [key for key, _, _ in scheme.resolved()], scheme.idle(self.core, self.is_shipped))
             for scheme in schemes
@@ -165,10 +171,10 @@ class Scenario:
 
     @front_door
     def with_(self, settings: Settings | None = None, /, **more: str | int | float) -> "Scenario":
-        """The scenario with some values changed: `with_(load=0.2)`, `with_({"switch.mark_above": "30pkt"})`.
+        """The scenario with changed values: `with_(load=0.2)`, `with_({"switch.mark_above": "30pkt"})`.
 
-        Keys are the scenario's parameters and the paths of `shortflow show`; quantities are texts with their unit. A
-        `ConfigError` names the key, the value, what was expected and the nearest name.
+        Keys are the scenario's parameters and the paths of `shortflow show`. Quantities are texts with their unit. A
+        `ConfigError` names the key, the value, the expected values and the nearest name.
         """
         pairs = as_pairs({**(settings or {}), **more})
         if of_scheme := next((key for key, _ in pairs if key.startswith(SCHEME_PREFIXES)), None):
@@ -190,7 +196,7 @@ class Scenario:
         return f"<Scenario {self.name}{changed}: {self.title}>"
 
     def files(self) -> dict[str, str]:
-        """SHA-256 of each file named by the scenario, by key."""
+        """SHA-256 of each file that the scenario names, by key."""
         return dict(self._files)
 
     @functools.cached_property
@@ -209,10 +215,10 @@ class Scenario:
 
 
 def idle_notes(schemes: Iterable[tuple[str, Iterable[str], Iterable[tuple[str, str]]]]) -> list[str]:
-    """Keys that were set and cannot act, with the schemes that ignore them.
+    """Sentences on keys that were set but have no effect, with the schemes that ignore them.
 
-    `schemes` are names with the scheme's own keys, and with its idle keys and the condition of each. A scheme's own key
-    is idle only if no compared scheme uses it.
+    Each item of `schemes` has a scheme's name, its own keys, and its idle keys with the condition for an effect. A
+    scheme's own key is reported only if no compared scheme uses the key.
     """
     under: dict[tuple[str, str], list[str]] = {}
     having, ignoring = Counter[str](), Counter[str]()
@@ -227,7 +233,7 @@ def idle_notes(schemes: Iterable[tuple[str, Iterable[str], Iterable[tuple[str, s
             together.setdefault((", ".join(dict.fromkeys(names)), where), []).append(key)
     notes: list[str] = []
     for (ignorers, where), several in together.items():
-        # A part of the scheme comes as a statement, such as "the red queue never marks".
+        # A part of a scheme is reported as a sentence, such as "the red queue never marks".
         notes += [f"{part} under {ignorers}: it does where {where}" for part in several if " " in part]
         settings = [key for key in several if " " not in key]
         has, acts = ("have", "they act") if settings[1:] else ("has", "it acts")
@@ -236,7 +242,7 @@ def idle_notes(schemes: Iterable[tuple[str, Iterable[str], Iterable[tuple[str, s
 
 
 def warnings_at(found: Sequence[tuple[str, Iterable[str]]]) -> list[str]:
-    """Warnings of several places, each once, with the first place that has it unless all do."""
+    """Warnings of several places. Each warning is listed once, with its first place unless it applies to all places."""
     places: dict[str, list[str]] = {}
     for place, texts in found:
         for text in texts:
@@ -266,8 +272,8 @@ def load(
 ) -> Scenario:
     """Loads and validates a scenario: a shipped one by name, a TOML file by path, or a `Spec` or mapping of tables.
 
-    `settings` changes values by key, as `with_` does. Relative file names of a mapping start at `directory` (default:
-    the working directory). A `ConfigError` names the key, the value, what was expected and the nearest name.
+    `settings` changes values by key, as `with_` does. Relative file names of a mapping refer to `directory` (default:
+    the working directory). A `ConfigError` names the key, the value, the expected values and the nearest name.
 
     >>> load("incast").with_(servers=10)
     <Scenario incast, servers=10: Incast: servers answer one aggregator at once, U[2, 48] KB each>
@@ -278,7 +284,7 @@ def load(
 def load_scenario(
     source: str | Path | Mapping[str, object], settings: Settings | None = None, *, directory: Path | None = None
 ) -> Scenario:
-    """Like `load`, for a source that is not yet a `Scenario`. Values of a mapping reach the simulator unchanged."""
+    """Like `load`, for a source that is not a `Scenario`. Values of a mapping reach the simulator unchanged."""
     if isinstance(source, Mapping):
         folder = (directory or Path()).resolve()
         found = Source(copy.deepcopy(dict(source)), "scenario")
@@ -291,7 +297,7 @@ def load_scenario(
 
 
 def as_pairs(settings: Settings | None) -> list[tuple[str, str]]:
-    """Settings in the core's form. A part of a key may be quoted as in a file: `switch."s0->h3".buffer`."""
+    """Settings in the core's form. Parts of a key may have quotes, as in a file: `switch."s0->h3".buffer`."""
     return [
         (unquoted(key), str(value).lower() if isinstance(value, bool) else str(value))
         for key, value in (settings or {}).items()
@@ -299,12 +305,12 @@ def as_pairs(settings: Settings | None) -> list[tuple[str, str]]:
 
 
 def as_settings(rows: Iterable[tuple[str, str, str]]) -> list[Setting]:
-    """Resolved values from the core as named fields."""
+    """Resolved values from the core, as named fields."""
     return [{"key": key, "value": value, "source": source} for key, value, source in rows]
 
 
 def path_of(source: str) -> Path:
-    """Path of a scenario given by shipped name or path."""
+    """Path of a scenario with this shipped name or path. Raises `ConfigError` for an unknown name."""
     if source in shipped_scenarios():
         return SHIPPED / f"{source}.toml"
     path = Path(source)
@@ -314,7 +320,7 @@ def path_of(source: str) -> Path:
 
 
 def read_text(path: str | Path) -> str:
-    """Contents of a text file. A `ConfigError` names it."""
+    """Contents of a text file in UTF-8. A `ConfigError` names the file."""
     try:
         return _core.read_file(str(path)).decode()
     except UnicodeDecodeError as error:

@@ -12,23 +12,26 @@ from shortflow.scenario import HOST_QUEUE, SCHEME_PREFIXES, Setting, Settings, a
 from shortflow.transport import OWN, SOURCE, Given, Transport, accepts, as_scheme, is_transport, load_transport
 
 ALPHA = "transport.initial_alpha"
-"""Key of the first estimate of the marked share."""
+"""Key of the first estimate of the marked fraction."""
 _SHARED = (HOST_QUEUE, "transport.g", ALPHA, "transport.cwnd_floor")
 """Constants that should be equal in a comparison of laws."""
 _OF_ROCE = "transport.cnp_every"
-"""Key of transports on RoCE hosts, whose constants are of rates and notifications, not of windows and marks."""
+"""Key that only transports on RoCE hosts have.
+
+Their constants are about rates and notifications, not windows and marks.
+"""
 FIFO = "droptail"
 LAWS: Settings = {ALPHA: 0, "transport.cwnd_floor": 1}
-"""Laws as in the papers' ns-2 code, where RFC 8257 and Linux, and the defaults, differ."""
+"""Constants of laws in the papers' ns-2 code. RFC 8257, Linux and Shortflow's defaults have other values."""
 ONE_ALPHA = ("fast",)
-"""Transports whose papers need an initial alpha of 1: their windows fall below one segment."""
+"""Transports whose papers need an initial alpha of 1, because their windows fall below one segment."""
 
 _OF_NETWORK = "switch, host, tcp (except mss, header and wire) and routing"
 
 
 @dataclass(frozen=True)
 class SchemeSource:
-    """Source of a scheme as plain data, for rebuilding in another process."""
+    """Source of a scheme as plain data, for rebuilding the scheme in another process."""
 
     label: str
     base: str
@@ -37,7 +40,7 @@ class SchemeSource:
     settings: tuple[Given, ...]
 
     def build(self) -> Scheme:
-        """Builds the scheme; a Python law is loaded from its file."""
+        """Builds the scheme. A Python law is loaded from its file."""
         if self.in_python:
             return as_scheme(load_transport(self.base), self.settings, self.label)
         return Scheme.parse(self.base, self.settings, self.label)
@@ -50,14 +53,14 @@ class _Choice:
     label: str
     scheme: str | Transport
     own: Settings
-    """Settings of this scheme alone."""
+    """Settings of this scheme only."""
     file: str = ""
-    """`FILE.py:CLASS` of a named Python law, with an absolute path."""
+    """`FILE.py:CLASS` of a Python law that was given by name, with an absolute path."""
     table: Settings = field(default_factory=dict)
     """Parameters from a user's file of schemes."""
 
     def accepts(self, key: str, settings: Settings) -> bool:
-        """True if the scheme has the parameter `key`, given the host queue of the settings."""
+        """True if the scheme has the parameter `key`, given the host queue in the settings."""
         given = {**self.table, **settings, **self.own}.get(HOST_QUEUE)
         host_queue = None if given is None else str(given)
         if isinstance(self.scheme, str):
@@ -65,18 +68,18 @@ class _Choice:
         return accepts(self.scheme, key, host_queue)
 
     def build(self, settings: Settings) -> Scheme:
-        """The scheme with its own settings, and the settings that it has parameters for."""
+        """The scheme with its own settings, and with those of `settings` that it has parameters for."""
         if isinstance(self.scheme, str):
             return Scheme.parse(self.scheme, self._given(settings), self.label)
         return as_scheme(self.scheme, self._given(settings), self.label)
 
     def source(self, settings: Settings) -> SchemeSource | None:
-        """Source of the scheme; None for a class of this process."""
+        """Source of the scheme. None for a class of this process."""
         base = self.scheme if isinstance(self.scheme, str) else self.file
         return SchemeSource(self.label, base, base == self.file, tuple(self._given(settings))) if base else None
 
     def _given(self, settings: Settings) -> list[Given]:
-        """Settings that the scheme has parameters for, with their sources; later ones win."""
+        """Settings that the scheme has parameters for, with their sources. Later settings override earlier ones."""
         of_all = {key: value for key, value in settings.items() if self.accepts(key, settings)}
         by_source = {"scheme": self.table, "--set": of_all, OWN: self.own}
         return [(*pair, source) for source, found in by_source.items() for pair in as_pairs(found)]
@@ -97,12 +100,15 @@ def settings_of(scheme: str | Transport, settings: Settings) -> Settings:
 
 @functools.cache
 def is_ideal(scheme: str) -> bool:
-    """True for ideal schedulers."""
+    """True for the name of an ideal scheduler."""
     return any(each["name"] == scheme for each in registry()["ideal"])
 
 
 def laws_of_papers(scheme: str) -> Settings:
-    """The constants of `LAWS` that this scheme has, whether or not the name carries settings of its own."""
+    """The constants of `LAWS` that this scheme has, whether or not its name has settings.
+
+    Transports in `ONE_ALPHA` keep their initial alpha.
+    """
     laws = settings_of(scheme, LAWS)
     has_one_alpha = str(_choose(scheme).scheme).partition(" over ")[0] in ONE_ALPHA
     return {key: value for key, value in laws.items() if not (has_one_alpha and key == ALPHA)}
@@ -112,10 +118,11 @@ def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None =
     """The schemes, each with the settings that it has parameters for.
 
     A scheme is a registered name, `TRANSPORT over QUEUE`, `FILE.toml:NAME`, `FILE.py:CLASS`, or a subclass of
-    `CongestionControl`. A name may carry its own settings: `xdctcp+g=0.09`, `sack over pias+priority.by=size`. Keys
-    without a prefix are the transport's. A setting that no scheme accepts is an error. Keys of `switch`, `host`, `tcp`
-    and `routing` change the scenario under this scheme alone: `pfabric+switch.buffer=36KB`. A parameter set follows the
-    name: `dctcp@linux`.
+    `CongestionControl`. A name may have its own settings: `xdctcp+g=0.09`, `sack over pias+priority.by=size`. Keys
+    without a prefix are the transport's. Keys of `switch`, `host`, `tcp` and `routing` change the scenario under this
+    scheme only: `pfabric+switch.buffer=36KB`. A parameter set follows the name: `dctcp@linux`.
+
+    Raises `ConfigError` for an unknown or repeated scheme, or a setting that no scheme accepts.
     """
     return [scheme for scheme, _ in load_with_sources(schemes, settings)]
 
@@ -123,7 +130,7 @@ def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None =
 def load_with_sources(
     schemes: Sequence[str | Transport], settings: Settings | None = None
 ) -> list[tuple[Scheme, SchemeSource | None]]:
-    """Like `load_schemes`, with the source of each; None for a class."""
+    """Like `load_schemes`, with the source of each scheme. The source is None for a class."""
     settings = settings or {}
     choices = [_choose(scheme) for scheme in schemes]
     labels = [choice.label for choice in choices]
@@ -162,7 +169,7 @@ def _choose(scheme: str | Transport) -> _Choice:
 
 
 def _is_of_scenario(key: str) -> bool:
-    """True if a key belongs to the scenario, and no scheme accepts it."""
+    """True if a key belongs to the scenario, and no scheme accepts the key."""
     known, schemes = json.loads(schema())["properties"], (each["name"] for each in registry()["schemes"])
     return key.partition(".")[0] in known and not any(Scheme.accepts(name, key, None) for name in schemes)
 
@@ -204,14 +211,14 @@ def _of_file(reference: str, file: str, name: str) -> _Choice:
 
 
 def _with_set(choice: _Choice, name: str) -> _Choice:
-    """A scheme of a file with the constants of a parameter set, which replace those of the file."""
+    """A scheme of a file with the constants of a parameter set, which replace the file's constants."""
     constants = _constants(name, str(choice.scheme).partition(" ")[0])
     table = {key: value for key, value in choice.table.items() if key not in constants}
     return replace(choice, label=f"{choice.label}@{name}", scheme=f"{choice.scheme}@{name}", table=table)
 
 
 def _constants(name: str, transport: str | None = None) -> set[str]:
-    """Keys of the parameter set `name` of one transport, or of all that have a set of this name."""
+    """Keys in the parameter set `name` of one transport, or of all transports with a set of this name."""
     sets = (each for each in registry()["parameter-sets"] if each["name"] == name)
     of_it = (each for each in sets if transport is None or each["transport"] in ("", transport))
     return {row["name"] for each in of_it for row in each["parameters"]}
@@ -225,10 +232,11 @@ def _own_setting(scheme: str, text: str) -> tuple[str, str]:
 
 
 def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setting]) -> list[str]:
-    """Parameters with different values among the schemes: a line for each, one for all constants of a parameter set.
+    """Sentences on parameters whose values differ between the schemes.
 
-    `schemes` has resolved values of each scheme; they override those of the `scenario`. A line names --set if that can
-    make the values equal. Constants of laws for RoCE hosts are another law's, even if their names are the same.
+    `schemes` has resolved values of each scheme, which override the values of `scenario`. All constants of a parameter
+    set share one sentence. A sentence names --set if --set can make the values equal. Constants of RoCE hosts' laws are
+    left out, because they belong to another law even if their names are equal.
     """
     by_scheme = {scheme: {each["key"]: each for each in found} for scheme, found in schemes.items()}
     around = {each["key"]: each for each in scenario}
@@ -259,7 +267,7 @@ def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setti
             remedy = f"; --set {key}={value} makes them equal" if may_set else ""
             lines.append(f"{key} differs between the schemes: {described}{remedy}")
     for scheme, values in of_sets.items():
-        # A list, such as the marking curves of a set, fills a screen.
+        # A list, such as the marking curves of a set, would fill a screen.
         texts = [
             f"{key} ({text.count(';') + 1} entries)" if ";" in text else f"{key}={text}" for key, text in values.items()
         ]

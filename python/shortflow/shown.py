@@ -1,7 +1,7 @@
 """Results as users get them, which print, plot and save themselves.
 
-Modules pass on plain `Result`, `Results` and `Search`. The calls of Python and of the command line return them as the
-classes here.
+Modules pass on plain `Result`, `Results` and `Search`. Calls of Python and commands convert them to the classes of this
+module.
 """
 
 import functools
@@ -42,11 +42,11 @@ class Printed(ABC):
 
 
 class Shown(Printed):
-    """A result with frame, text, plots and notebook view."""
+    """A result with data frame, text, plots and notebook view."""
 
     @abstractmethod
     def to_frame(self) -> "pl.DataFrame":
-        """The numbers as a tidy polars table."""
+        """The numbers as a tidy Polars table."""
 
     @property
     @abstractmethod
@@ -71,10 +71,10 @@ class Shown(Printed):
 class Result(result.Result, Shown):
     """A finished run.
 
-    `flows`, `tasks`, `samples` and `ports` are its tables as polars frames, with the columns of docs/results.md: times
-    in seconds, sizes in bytes, rates in bits per second. `flows` includes warm-up flows; unfinished flows have a null
-    `fct_s`. `metrics` and plots count unfinished flows with their age. Among several results, some may lack tables, and
-    some may have failed with an `error`.
+    `flows`, `tasks`, `samples` and `ports` are the run's tables as Polars frames, with the columns of docs/results.md:
+    times in seconds, sizes in bytes, rates in bits per second. `flows` includes warm-up flows; unfinished flows have a
+    null `fct_s`. `metrics` and plots count unfinished flows with their age. Among several results, some may lack
+    tables, and some may have failed with an `error`.
 
     >>> result = sf.run(sf.load("incast").with_(servers=10), "dctcp", seed=1)
     >>> result.metrics["timeouts"], result.flows.height
@@ -97,7 +97,7 @@ class Result(result.Result, Shown):
 
     @front_door
     def save(self, directory: str | Path) -> Path:
-        """Saves the run to a directory, as `shortflow run --out` does; `read_run` reads it.
+        """Saves the run to a directory, as `shortflow run --out` does. `read_run` reads the directory.
 
         Raises `ConfigError` if the directory holds something else.
         """
@@ -106,9 +106,9 @@ class Result(result.Result, Shown):
 
     @front_door
     def explain(self, flow: int | None = None) -> "Explanation":
-        """Does the run again and accounts for its completion times, to the picosecond; with the steps of a `flow`.
+        """Repeats the run and accounts for its completion times, to the picosecond. Includes the steps of `flow`.
 
-        `flow` is a row of `flows`. Raises `ConfigError` if it did not finish, and for a result read from disk.
+        `flow` is a row of `flows`. Raises `ConfigError` if the flow did not finish, and for a result read from disk.
         """
         if self.run is None:
             raise ConfigError("explain: a result read from disk cannot be done again; pass its scenario to sf.run")
@@ -125,10 +125,10 @@ class Result(result.Result, Shown):
 
 @dataclass(frozen=True)
 class Explanation(Printed):
-    """Where the completion times of a run went.
+    """Accounts of a run's completion times.
 
-    `explained.table` has the picoseconds of each flow by part, `explained.parts` the round and cause of each column,
-    and `explained.steps` the path of the packet that completes the flow.
+    `explained.table` has the picoseconds of each flow by part, and `explained.parts` the round and cause of each
+    column. `explained.steps` has the path of the packet that completes the flow.
     """
 
     explained: "accounts.account.Accounts"
@@ -136,7 +136,7 @@ class Explanation(Printed):
     """Row of the explained flow, if any."""
 
     def document(self) -> dict[str, Any]:
-        """Plain data, as `shortflow explain --json` prints it."""
+        """Plain data, as printed by `shortflow explain --json`."""
         return accounts.shown.account_document(self.explained, self.flow)
 
     def _blocks(self) -> "list[report.blocks.Block]":
@@ -144,13 +144,13 @@ class Explanation(Printed):
 
 
 class Results(results.Results, Shown):
-    """Finished runs of schemes over common seeds, with ideal schedulers on the same flows: a comparison, a sweep, or
-    the contents of a store.
+    """Finished runs of schemes over common seeds: a comparison, a sweep, or the contents of a store.
 
-    `runs` has each result; `schemes`, `seeds` and `metric_names` list what is there. `estimate` gives a scheme's metric
-    with its 95 % interval over the seeds; `difference` gives the paired difference of two schemes. Metrics are those of
-    `shortflow list metrics`, in seconds, bits per second, packets or shares. If settings vary, `points` has the results
-    of each point, with its settings `at`. Failed runs are in `failures`.
+    `runs` has the result of each scheme's runs, and `ideal` has those of ideal schedulers on the same flows. `schemes`,
+    `seeds` and `metric_names` list the contents. `estimate` gives a scheme's metric with its 95 % interval over the
+    seeds. `difference` gives the paired difference of two schemes. Metrics are those of `shortflow list metrics`, in
+    seconds, bits per second, packets or shares. If settings vary, `points` has the results of each point, with its
+    settings `at`. Failed runs are in `failures`.
 
     >>> runs = sf.compare(sf.load("incast").with_(servers=10), ["tcp", "dctcp"], seeds=2, ideal=False)
     >>> runs.schemes, runs.to_frame().height, runs.estimate("dctcp", "afct_short_s")
@@ -159,18 +159,18 @@ class Results(results.Results, Shown):
 
     @classmethod
     def showing(cls, plain: results.Results) -> Self:
-        """Plain results with text, plots and files, and so each of their runs."""
+        """Plain results with text, plots and files. Each run gets them too."""
         done, superseded = ([*map(Result.showing, each)] for each in (plain.done, plain.superseded))
         return cls(**{**_fields(plain), "done": done, "superseded": superseded})
 
     @functools.cached_property
     def runs(self) -> Sequence[Result]:
-        """Successful runs of schemes, ideal schedulers excluded."""
+        """Successful runs of schemes, without ideal schedulers."""
         return [*map(Result.showing, super().runs)]
 
     @functools.cached_property
     def results(self) -> Sequence[Result]:
-        """Successful runs, each once even if at several points; ideal schedulers last."""
+        """Successful runs, with ideal schedulers last. A run at several points is listed once."""
         return [*map(Result.showing, super().results)]
 
     @front_door
@@ -180,13 +180,14 @@ class Results(results.Results, Shown):
         baseline: str | None = None,
         ties: str | Sequence[float] | None = None,
     ) -> dict[str, Any]:
-        """Winner, tie or open order by each metric at each point, with factors of a baseline.
+        """Winner, tie or open order by each metric at each point, with ratios to a baseline.
 
-        What is not given is as in the call that made these results. By default the metrics are p99 slowdown and mean
-        FCT of short flows and goodput of long flows, and the baseline is the first scheme in the order of
-        `shortflow list schemes`. Schemes tie if their factor is within the first of `ties` of 1, and its interval
-        within the second: shares, or a text such as `5%,10%`. A single scheme is compared with itself at other values
-        of settings that keep the flows.
+        Omitted arguments are as in the call that made these results. By default, the metrics are p99 slowdown and mean
+        FCT of short flows and goodput of long flows, and the baseline is the first scheme of `shortflow list schemes`.
+
+        Two schemes tie if their ratio is within the first of `ties` of 1, and the ratio's interval within the second.
+        `ties` are two shares, or a text such as `5%,10%`. A single scheme is compared with itself at other values of
+        settings that keep the flows.
         """
         own = self.criteria or USUAL
         found = replace(own, metrics=metrics or own.metrics, baseline=baseline or own.baseline)
@@ -201,9 +202,9 @@ class Results(results.Results, Shown):
     def flows(self) -> "pl.DataFrame":
         """Measured flows of all runs: `scheme`, `seed`, `size_bytes`, `elapsed_s`, ….
 
-        `elapsed_s` is the FCT or, for an unfinished (`censored`) flow, its age at the end of the run: a lower bound.
-        Column `run` joins to `to_frame`, which has the settings. Runs without tables are left out, and a warning counts
-        them. Raises `ConfigError` if no run has them.
+        `elapsed_s` is the FCT or, for an unfinished (`censored`) flow, its age at the end of the run, which is a lower
+        bound. Column `run` joins to `to_frame`, which has the settings. Runs without tables are left out, and a warning
+        has their number. Raises `ConfigError` if no run has tables.
         """
         runs = self.with_tables.results or self.results
         if lacking := len(self.results) - len(runs):
@@ -211,17 +212,17 @@ class Results(results.Results, Shown):
         return pl.concat(store.frames.counted_flows(run.table("flows"), run.meta, run.provenance) for run in runs)
 
     def to_frame(self) -> "pl.DataFrame":
-        """One row per run, ideal schedulers included, with the columns of `runs.parquet` (docs/results.md).
+        """One row per run, including ideal schedulers, with the columns of `runs.parquet` (docs/results.md).
 
-        One column per setting that was set or varies (seconds, bytes, bits per second) and one per metric. Superseded
-        runs of a store are included and marked `superseded`; failed runs have an `error`.
+        There is one column per setting that was set or varies (seconds, bytes, bits per second), and one per metric.
+        Superseded runs of a store are included and marked `superseded`. Failed runs have an `error`.
         """
         return store.frames.runs_frame(self.results, self.superseded, self.failed)
 
     def comparisons(self, scenario: str | None = None) -> "list[Results]":
-        """Results of a scenario (default: the only one), one per choice of settings.
+        """Results of a scenario (default: the only one), one for each combination of settings.
 
-        Runs without tables are included; members that need tables, such as `flows`, raise `ConfigError` for them.
+        Runs without tables are included. Members that need tables, such as `flows`, raise `ConfigError` for such runs.
         """
         return [*map(Results.showing, report.views.one_scenario(self, scenario).points)]
 
@@ -232,7 +233,10 @@ class Results(results.Results, Shown):
 
     @front_door
     def save(self, directory: str | Path) -> Path:
-        """Saves all runs to a store, as `compare(…, out=DIR)` does; `read_store` and `shortflow report` read it."""
+        """Saves all runs to a store, as `compare(…, out=DIR)` does.
+
+        `read_store` and `shortflow report` read the store.
+        """
         return store.runs.save(self.results, directory)
 
     def _blocks(self) -> "list[report.blocks.Block]":
@@ -240,7 +244,7 @@ class Results(results.Results, Shown):
 
 
 class Search(asks.Search, Printed):
-    """Largest value of each seed at which a condition holds.
+    """Search for the largest value of a key at which a condition holds, for each seed.
 
     >>> sf.search("incast", "dctcp", key="servers=10:20", condition="p99_short_s<5ms", seeds=1).largest
     {1: 17}
@@ -273,7 +277,7 @@ def _fields(plain: Any) -> dict[str, Any]:
 
 @front_door
 def read_run(directory: str | Path) -> Result:
-    """Reads a run's directory from `Result.save` or `shortflow run --out`, or one in a store's `runs`.
+    """Reads a run's directory from `Result.save` or `shortflow run --out`, or a directory in a store's `runs`.
 
     A `DamagedResult` names a missing or altered file.
     """
@@ -282,10 +286,10 @@ def read_run(directory: str | Path) -> Result:
 
 @front_door
 def read_store(directory: str | Path) -> Results:
-    """Newest version of each run that `compare`, `sweep`, `run` or `tune` stored in or below a directory.
+    """The newest version of each run that `compare`, `sweep`, `run` or `tune` stored in or below a directory.
 
-    Raises `ConfigError` if there are none, or if different code made runs of one scenario. A `DamagedResult` names a
-    damaged file. Also updates the store's `runs.parquet`, which has the contents of `to_frame`.
+    Also updates the store's `runs.parquet`, which has the contents of `to_frame`. Raises `ConfigError` if there are no
+    runs, or if different code made runs of one scenario. A `DamagedResult` names a damaged file.
 
     >>> runs = sf.sweep("incast", "dctcp", grid={"servers": ["5", "10"]}, seeds=1, out="results")
     >>> sorted(read_store("results").to_frame()["servers"])

@@ -18,13 +18,16 @@ from shortflow.result import Result
 from shortflow.runs import Run
 
 REMEDY = "raise an error in place of os._exit"
-"""Advice for a law that wants to end."""
+"""Advice to authors of laws that end their process."""
 
 _GROUPS = Path("/sys/fs/cgroup")
 
 
 def available_bytes() -> float:
-    """Available memory in bytes: minimum over system, control groups and address-space limit; ∞ if unknown."""
+    """Available memory in bytes: the minimum over system, control groups and address-space limit.
+
+    Infinite if unknown.
+    """
     free = [math.inf]
     if found := re.search(r"MemAvailable:\s+(\d+) kB", _text(Path("/proc/meminfo"))):
         free.append(int(found[1]) * 1024)
@@ -38,7 +41,7 @@ def available_bytes() -> float:
 
 
 def _left(group: Path) -> float:
-    """Bytes left in a control group, with cached files counted as free."""
+    """Bytes left in a control group. Cached files count as free."""
     limit, taken = (_text(group / f"memory.{name}").strip() for name in ("max", "current"))
     if not limit.isdigit() or not taken.isdigit():
         return math.inf
@@ -59,7 +62,7 @@ def available_cores() -> int:
 
 
 def cores_for(run: Run, *, is_captured: bool = False) -> tuple[int, str | None]:
-    """Number of cores of a run, and the reason for fewer than allowed."""
+    """Number of cores of a run, and the reason if it is lower than allowed."""
     present = available_cores()
     cores, why = _core.cores(run.scenario.core, run.scheme, min(run.cores, present), is_captured)
     if run.cores > present and why is None:
@@ -68,7 +71,10 @@ def cores_for(run: Run, *, is_captured: bool = False) -> tuple[int, str | None]:
 
 
 def simulate_run(run: Run, control: _core.Control, capture: _core.Capture | None = None) -> Result:
-    """Simulates the run. The core releases the GIL, so several threads can run at once."""
+    """Simulates the run. The core releases the GIL, so several threads can simulate at the same time.
+
+    Raises `MissingRequirement` if the run needs too much memory, and `ConfigError` for an error in a Python law.
+    """
     started = time.perf_counter()
     cores, why = cores_for(run, is_captured=capture is not None)
     needed, free = run.scenario.core.table_bytes(), available_bytes()
@@ -82,8 +88,8 @@ def simulate_run(run: Run, control: _core.Control, capture: _core.Capture | None
         raise _too_large(run, f"{error}, and {_megabytes(available_bytes())} are free") from None
     except (ConfigError, SimulationError, Cancelled):
         raise
-    except (Exception, SystemExit) as error:  # from a hook of a Python transport
-        if capture and isinstance(error, OSError):  # from writing a capture file
+    except (Exception, SystemExit) as error:  # an error or exit in a hook of a Python law
+        if capture and isinstance(error, OSError):  # an error in writing a capture file
             raise
         said = f"{type(error).__name__}: {error}{_meant(error)}"
         raise ConfigError(f"{run.scheme.name}: {said}{_place(error)}") from error
@@ -104,7 +110,7 @@ def _stay(code: int) -> NoReturn:
 
 @contextlib.contextmanager
 def _law_stays(run: Run) -> Iterator[None]:
-    """Turns `os._exit` in a law of this thread into an error. Otherwise the process would end without a reason."""
+    """Turns `os._exit` in a law of this thread into an error. Otherwise the process would end without a message."""
     if run.scheme_source and not run.scheme_source.in_python:
         yield
         return
@@ -125,7 +131,7 @@ def _megabytes(size: float) -> str:
 
 
 def _meant(error: BaseException) -> str:
-    """Suggestion for an unknown attribute of a hook's argument; empty otherwise."""
+    """Suggestion for an unknown attribute of a hook's argument. Empty for other errors."""
     missed = re.fullmatch(r"'shortflow\._core\.(\w+)' object has no attribute '(\w+)'.*", str(error))
     if missed is None:
         return ""
@@ -133,7 +139,7 @@ def _meant(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """File and line of an error in the user's own file; empty otherwise."""
+    """File and line of an error in the user's own file. Empty for other errors."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = not frames or Path(frames[-1].filename).parent == Path(__file__).parent
     return "" if ours else f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})"

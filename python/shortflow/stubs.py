@@ -55,7 +55,7 @@ def _class(declared: Declared, base: str) -> str:
 
 
 def _doc(lines: Sequence[str]) -> str:
-    """A docstring: the first line, and paragraphs below."""
+    """A docstring with the first line, and the other lines as a paragraph below."""
     first, *rest = (textwrap.wrap(line.replace("\\", "\\\\"), WIDTH - 12, subsequent_indent="    ") for line in lines)
     below = ["", *(part for each in rest for part in each)] if rest else []
     text = "\n".join(['"""' + "\n".join(first), *below])

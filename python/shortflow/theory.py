@@ -1,9 +1,9 @@
 """Closed forms of the papers, for comparison with runs. Windows and queues are in packets.
 
-Deviations:
-- L2DCT, Eq. 10 prints T_C = D; the paper's own (W2 - W1)/k round trips give D/k.
+Deviations from the printed equations:
+- L2DCT, Eq. 10 prints T_C = D. The paper's own (W2 - W1)/k round trips give D/k.
 - xDCTCP, Sec. V-A quotes 0.112 for Table I. Eq. 5 gives 0.080, and 0.113 without its factor of 2.
-- ATCP's text says that the network holds C T + B and then prints S = C T; the recursion needs the former.
+- ATCP's text says that the network holds C T + B, but prints S = C T. The recursion needs C T + B.
 """
 
 import itertools
@@ -13,19 +13,25 @@ from dataclasses import dataclass
 
 
 def threshold_bound(bdp: float, weight: float = 1.0) -> float:
-    """L2DCT, Eq. 13: minimum K for a queue that never empties; with weight 1 DCTCP's (pECN, Eq. 1). Unit of `bdp`."""
+    """L2DCT, Eq. 13: minimum K for a queue that never empties, in the unit of `bdp`.
+
+    With weight 1, the bound is DCTCP's (pECN, Eq. 1).
+    """
     w = weight**weight
     return float(w * bdp / (2 * (weight + 1) ** (weight + 1) - w))
 
 
 def gain_bound(bdp: float, threshold: float) -> float:
-    """XDCTCP, Eq. 5: largest g for which alpha covers at least one congestion event."""
+    """xDCTCP, Eq. 5: largest g for which alpha covers at least one congestion event."""
     return 1.386 / math.sqrt(2 * (bdp + threshold))
 
 
 @dataclass(frozen=True)
 class LongFlows:
-    """L2DCT, Sec. II-C: `count` synchronised flows of fixed weight on one bottleneck; DCTCP's with w = k = 1."""
+    """L2DCT, Sec. II-C: `count` synchronised flows of fixed weight on one bottleneck.
+
+    With w = k = 1, the equations are DCTCP's.
+    """
 
     bdp: float
     threshold: float
@@ -33,7 +39,7 @@ class LongFlows:
     weight: float = 1.0
     step: float = 1.0
     exact: bool = False
-    """Alpha from the root of Eq. 5. Eq. 6 assumes a small b."""
+    """True to take alpha from the root of Eq. 5. Eq. 6 assumes a small b."""
 
     @property
     def critical_window(self) -> float:
@@ -42,13 +48,13 @@ class LongFlows:
 
     @property
     def last_round_share(self) -> float:
-        """Right-hand side of Eq. 5: share of a tooth's packets sent in its last round trip."""
+        """Right-hand side of Eq. 5: share of a sawtooth's packets that are sent in its last round trip."""
         w0, k = self.critical_window, self.step
         return (2 * w0 * k + k * k) / (w0 + k) ** 2
 
     @property
     def alpha(self) -> float:
-        """Marked fraction (Eq. 6, or Eq. 5); 1 where Eq. 5 has no root."""
+        """Marked fraction alpha (Eq. 6, or Eq. 5 if `exact`). 1 if Eq. 5 has no root."""
         if not self.exact:
             return float(self.last_round_share ** (1 / (self.weight + 1)))
         low, high = 0.0, 1.0  # alpha (b - b^2/4) increases on [0, 1]
@@ -81,7 +87,7 @@ class LongFlows:
 
     @property
     def period(self) -> float:
-        """Length of a tooth in round trips (Eq. 10, corrected)."""
+        """Length of a sawtooth in round trips (Eq. 10, corrected)."""
         return self.window_swing / self.step
 
     @property
@@ -91,7 +97,7 @@ class LongFlows:
 
     @property
     def queue_min(self) -> float:
-        """Shortest queue (Eq. 12); below zero the link idles."""
+        """Shortest queue (Eq. 12). Below zero, the link idles."""
         return self.queue_max - self.queue_swing
 
 
@@ -113,7 +119,7 @@ class Bottleneck:
         return (self.bdp + self.threshold) / (w_min * self.mss)
 
     def outstanding(self) -> float:
-        """Eq. 6: sum of windows, in segments, that fills the buffer."""
+        """Eq. 6: sum of windows in segments that fills the buffer."""
         return (self.bdp + self.buffer) / self.mss
 
     def most_flows(self, w_min: float) -> float:
@@ -135,20 +141,23 @@ class Weights:
 
     @property
     def step(self) -> float:
-        """Segments that both windows gain per round trip (Sec. VII-A)."""
+        """Segments that both windows together gain per round trip (Sec. VII-A)."""
         return self.a + self.b
 
     def windows(self, window: float, capacity: float, events: int) -> Sequence[float]:
-        """The first flow's window at successive losses that halve both; pipe and buffer hold `capacity`."""
+        """The first flow's window at successive losses, which halve both windows.
+
+        Pipe and buffer hold `capacity` segments.
+        """
         after = itertools.repeat(None, events)
         return list(itertools.accumulate(after, lambda w, _: 0.5 * w + 0.5 * capacity * self.share, initial=window))
 
 
 def nested_times(link: float, large: float, small: float, rate: float) -> tuple[float, float]:
-    """ATCP, Theorem 2: FCT of a small flow at `rate`, and of the large flow that contains it, on a link."""
+    """ATCP, Theorem 2: FCT of a small flow at `rate`, and FCT of the large flow during which it runs, on one link."""
     return small / rate, (large + small) / link
 
 
 def medium_rate(link: float, ratio: float) -> float:
-    """ATCP, Sec. VII-A: rate of a flow beside a large one with weight lower by `ratio`."""
+    """ATCP, Sec. VII-A: rate of a flow beside a large flow whose weight is lower by the factor `ratio`."""
     return link * ratio / (ratio + 1)

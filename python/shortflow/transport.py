@@ -1,6 +1,7 @@
-"""Transports written in Python: a subclass of `CongestionControl`, run beside the built-in ones.
+"""Transports written in Python: subclasses of `CongestionControl`, which run beside the built-in transports.
 
-Slow but immediate: every ACK calls the interpreter. `docs/adding-a-transport.md` has an example.
+Such a transport needs no compiler, but is slow, because every ACK calls the interpreter. `docs/adding-a-transport.md`
+has an example.
 """
 
 import ast
@@ -19,13 +20,13 @@ from shortflow._core import Ack, Flow, Opening, Scheme, Window
 from shortflow.errors import ConfigError, did_you_mean
 
 Cause = Literal["ecn-echo", "fast-retransmit", "timeout"]
-"""Why a law is asked to reduce its window."""
+"""Reason for which a law is asked to reduce its window."""
 SOURCE = "transport.source"
 """Key of a Python law's fingerprint among a scheme's parameters."""
 Given = tuple[str, str, str]
-"""A key, its value, and the source of that: scheme, --set or `OWN`."""
+"""A key, its value, and the value's source: scheme, --set or `OWN`."""
 OWN = "scheme+key="
-"""Source of a value in the scheme's name, such as `dctcp+g=0.5`: no other setting changes it."""
+"""Source of a value in the scheme's name, such as `dctcp+g=0.5`. No other setting changes such a value."""
 UNSAVED = "unsaved-"
 """Prefix of the fingerprint of a law without a file."""
 
@@ -34,26 +35,29 @@ class CongestionControl:
     """A window law. One instance serves one connection.
 
     cwnd and ssthresh are in segments, sizes in bytes, times in seconds, rates in bits per second: see `Window`, `Ack`
-    and `Flow`. Default hooks behave as TCP with ECN: cwnd grows by one segment per round trip and halves on a mark.
-    `parameters` maps names for `--set transport.NAME=…` to defaults; each is an attribute of the instance.
+    and `Flow`. The default hooks behave as TCP with ECN: cwnd grows by one segment per round trip and halves on a mark.
+    `parameters` maps names for `--set transport.NAME=…` to defaults. Each parameter is an attribute of the instance.
 
-    Every ACK tells its round-trip time, how much of it was spent in queues of switches and of hosts, and the delivery
-    rate. A law may set `window.pacing_bps`. Without it a window below one segment, which takes a `floor` below 1, sends
-    a segment every round-trip time over cwnd.
+    Every ACK has its round-trip time, the parts of this time in queues of switches and of hosts, and the delivery rate.
+    A law may set `window.pacing_bps`. A window below one segment needs a `floor` below 1. Without `pacing_bps`, such a
+    window sends one segment every RTT / cwnd.
     """
 
     parameters: ClassVar[Mapping[str, float]] = {}
     base: ClassVar[str] = "dctcp"
-    """Scheme that supplies loss recovery, ECN behaviour and queue; only the window law is replaced."""
+    """Scheme that supplies loss recovery, ECN behaviour and queue. Only the window law is replaced."""
     floor: ClassVar[float] = 1.0
-    """Smallest window of the law, in segments. A smaller window is an error: the law would stall."""
+    """Smallest window of the law, in segments. A smaller window is an error, because the law would stall."""
     timer_s: float | None = None
-    """Simulated time of the next `on_timer`; `None` for no timer. Cleared by the call."""
+    """Simulated time in seconds of the next `on_timer`. `None` for no timer. Cleared by the call."""
     alpha: float | None = None
-    """Congestion estimate for samples; `None` if there is none."""
+    """Congestion estimate for samples. `None` if there is none."""
 
     def on_start(self, window: Window, opening: Opening) -> None:
-        """Sets the first window, before the first packet. It has `tcp.initial_window`; over `dcqcn` it is infinite."""
+        """Sets the first window, before the first packet.
+
+        On entry, the window is `tcp.initial_window`. Over `dcqcn`, it is infinite.
+        """
 
     def on_ack(self, window: Window, ack: Ack) -> None:
         """Handles an ACK, also of data beyond a gap. Opens the window if `ack.may_grow`."""
@@ -61,7 +65,7 @@ class CongestionControl:
             self.grow(window, ack)
 
     def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
-        """Shrinks the window once for `cause`. After a timeout cwnd is one segment."""
+        """Shrinks the window once for `cause`. After a timeout, cwnd is one segment."""
         if cause == "ecn-echo":
             self.multiplicative_decrease(window, 0.5)
         else:
@@ -80,13 +84,13 @@ class CongestionControl:
 
     @staticmethod
     def multiplicative_decrease(window: Window, factor: float, floor: float = 1.0) -> None:
-        """Multiply cwnd by `factor`, not below `floor`, and end slow start there."""
+        """Multiplies cwnd by `factor`, not below `floor`, and ends slow start at the new window."""
         window.cwnd = max(window.cwnd * factor, floor)
         window.ssthresh = max(window.cwnd, 2.0)
 
     @staticmethod
     def on_loss(window: Window, cause: Cause, flow: Flow) -> None:
-        """TCP's response to loss: half the flight, which is at most cwnd, or one segment after a timeout (RFC 5681)."""
+        """TCP's response to loss (RFC 5681): half the flight, which is at most cwnd, or one segment after a timeout."""
         window.ssthresh = max(flow.flight / flow.mss / 2.0, 2.0)
         window.cwnd = 1.0 if cause == "timeout" else window.ssthresh
 
@@ -95,14 +99,17 @@ Transport = type[CongestionControl]
 
 
 def load_transport(reference: str) -> Transport:
-    """Loads the class named by `FILE.py:CLASS`."""
+    """Loads the class named by `FILE.py:CLASS`.
+
+    Raises `ConfigError` for a missing file or class, or an error in the file.
+    """
     file, _, name = reference.rpartition(":")
     if not file:
         raise ConfigError(f"{reference}: names no class; expected FILE.py:CLASS")
     path = Path(file)
     if not path.is_file():
         raise ConfigError(f"{reference}: there is no file {file!r}; expected FILE.py:CLASS")
-    # A module name unique to the file, so that `law.py` of two folders differ.
+    # A module name unique to the file, so that `law.py` of two folders are different modules.
     module_name = f"{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None:
@@ -110,7 +117,7 @@ def load_transport(reference: str) -> Transport:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
-        # no bytecode: a cached file counts as fresh if the source changes within a second at equal size
+        # no bytecode, because a cached file counts as fresh if the source changes within a second at equal size
         exec(compile(path.read_bytes(), path, "exec"), vars(module))
     except Exception as error:
         raise ConfigError(f"{file}: {type(error).__name__}: {error}{_beside(error, path.parent)}") from error
@@ -124,14 +131,18 @@ def load_transport(reference: str) -> Transport:
 
 
 def _beside(error: Exception, folder: Path) -> str:
-    """Hint for importing a module from the law's own folder, if that module was missing."""
+    """Hint for importing a missing module that is in the law's own folder. Empty for other errors."""
     if isinstance(error, ModuleNotFoundError) and error.name and (folder / f"{error.name}.py").is_file():
         return f"; PYTHONPATH={folder} finds it"
     return ""
 
 
 def as_scheme(transport: Transport, settings: Sequence[Given], label: str | None = None) -> Scheme:
-    """A transport as a scheme, with its parameters. Remaining settings go to its base. Later ones win."""
+    """A transport as a scheme, with its parameters.
+
+    Other settings go to the base. Later settings override earlier ones. Raises `ConfigError` for an invalid law or
+    setting.
+    """
     _check_hooks(transport)
     own = {key: text for key, text, _ in settings if _is_own(transport, key)}
     values = dict(transport.parameters)
@@ -155,7 +166,7 @@ def as_scheme(transport: Transport, settings: Sequence[Given], label: str | None
 
 
 def _check_hooks(transport: Transport) -> None:
-    """Refuses an unknown or wrongly declared hook, and a parameter that hides a hook."""
+    """Raises `ConfigError` for an unknown or wrongly declared hook, or a parameter whose name every law has."""
     if not isinstance(transport.parameters, Mapping):
         raise ConfigError(
             f"{transport.__name__}.parameters: give a mapping of names to numbers, such as {{'gain': 0.5}}"
@@ -191,10 +202,10 @@ def _check_hooks(transport: Transport) -> None:
 
 
 def _fingerprint(transport: Transport) -> str:
-    """Hash of a law's code, so a changed law gets a new fingerprint.
+    """Hash of a law's code. A changed law gets a new fingerprint.
 
-    It covers the files of the class and its bases, and their imports from the same folders, recursively. A law without
-    a file gets a unique value each time.
+    The hash covers the files of the class and its bases, and recursively the modules that they import from the same
+    folders. A law without a file gets a unique value each time.
     """
     files: dict[Path, str] = {}
     for each in transport.__mro__:
@@ -210,7 +221,7 @@ def _fingerprint(transport: Transport) -> str:
 
 
 def _collect(file: Path, folder: Path, files: dict[Path, str], *, follow: bool = True) -> None:
-    """Adds a source file (name in the folder, hash) and, with `follow`, its imports from the folder."""
+    """Adds a source file (name in the folder, hash) and, with `follow`, the modules that it imports from the folder."""
     if file in files:
         return
     source = file.read_bytes()
@@ -225,7 +236,7 @@ def _imports(source: bytes, file: Path, folder: Path) -> Iterator[Path]:
     """Paths in a folder, without suffix, of the modules that a file imports."""
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError):  # not the loaded code, but the file still counts
+    except (SyntaxError, ValueError):  # the file is not the loaded code, but still counts
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -244,7 +255,7 @@ def _imports(source: bytes, file: Path, folder: Path) -> Iterator[Path]:
 
 
 def accepts(transport: Transport, key: str, host_queue: str | None = None) -> bool:
-    """True if the transport has the parameter `transport.NAME`, or its base has `key` and keeps it.
+    """True if the transport has the parameter `transport.NAME`, or if its base has `key` and keeps it.
 
     `host_queue` is the discipline of host ports (default: the base's own).
     """
