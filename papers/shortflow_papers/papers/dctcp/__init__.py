@@ -8,8 +8,10 @@ CHOICES = {
         {"2": {"transport.cwnd_floor": 2}, "1": {"transport.cwnd_floor": 1}},
     ),
 }
-"""Details that the paper leaves open, by name. A window of 2: "each sending around 2 packets" (Fig. 17, which differs
-with 1)."""
+"""Details that the paper leaves open, by name.
+
+The smallest window is 2, because the paper has "each sending around 2 packets". Fig. 17 differs with 1.
+"""
 
 STAND_INS = {"dctcp": "tcp"}
 """The scheme that the paper's scheme modifies."""

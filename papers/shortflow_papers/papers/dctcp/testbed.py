@@ -7,10 +7,10 @@ from shortflow_papers.lab.study import Value
 SCHEMES = ("dctcp", "tcp")
 SETTINGS: Settings = {"host.model": "linux", "transport.cwnd_floor": 2}
 JITTERED: Settings = {**SETTINGS, "host.jitter": "half-packet"}
-"""Without jitter, ports drop packets of the same flows again and again, and all seeds of Fig. 17 are one run."""
+"""Settings with jitter. Without it, ports drop packets of the same flows repeatedly, and all seeds of Fig. 17 agree."""
 SERVERS: tuple[Value, ...] = (5, *range(8, 17), 20, 25, 30, *range(35, 47), 50, 60)
 RARE = 0.01
-"""Share of queries with a timeout up to which a number of servers counts as free of them."""
+"""Maximum share of queries with a timeout at which a number of servers counts as free of timeouts."""
 
 CONVERGENCE = lab.Study("dctcp-convergence", SCHEMES, settings=JITTERED, seeds=1)
 MULTI_HOP = lab.Study("dctcp-multi-hop", SCHEMES, settings=JITTERED, quick_seeds=2, quick={"duration": "1s"})
@@ -26,7 +26,10 @@ INCAST = lab.Study(
 
 
 def _limit(scheme: str) -> lab.Quantity:
-    """Most servers with timeouts in at most one query of a hundred; 0 for none. TCP has 1 to 2 % at 5 servers too."""
+    """Largest number of servers at which at most 1 % of the queries have a timeout; 0 if there is none.
+
+    Under TCP, 1 to 2 % of the queries have a timeout even at 5 servers.
+    """
 
     def most(incast: lab.Data) -> float:
         timed_out = {n: incast.mean(scheme, "query_timed_out", servers=n).value for n in incast.values("servers")}

@@ -57,7 +57,7 @@ CHOICES = {
 }
 
 NEAR = near(Path(__file__).with_name("set-ups.csv"))
-"""Set-ups near the printed times of NewReno and DCTCP, from `reproduce fast --fit`; no run of the fit has FaST."""
+"""Set-ups near the printed times of NewReno and DCTCP, from `reproduce fast --fit`. No run of the fit uses FaST."""
 SET_UPS = drawn(NEAR)
 
 STAND_INS = {"fast": "dctcp"}
@@ -67,4 +67,4 @@ HEADLINES = {
     "fast/sec6-50-flows-no-loss": "",
     "fast/fig7-fast-below-35ms": "probably the receive window: six set-ups have 128 KiB, six no limit",
 }
-"""The results that a referee asks for first, with the cause of a difference."""
+"""Claims at the top of the paper's page, with the cause of a difference."""

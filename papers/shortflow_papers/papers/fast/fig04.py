@@ -1,4 +1,4 @@
-"""Figs. 3 to 9: queries alone, and beside a 10 MB flow that fills the root's link; Secs. 4 and 6 on the former."""
+"""Figs. 3 to 9: queries alone, and with a 10 MB flow that fills the root's link; Secs. 4 and 6 on queries alone."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ from shortflow_papers.papers.fast.setup import (
 )
 
 TIMEOUT_S = 0.010
-"""Longer queries had a retransmission timeout."""
+"""Query time in seconds above which a query had a retransmission timeout."""
 
 NAGLE = queries(("fast",), {"transport.nagle": ("false", "true")}, {"workers": 60})
 KNEE = queries(("dctcp", "fast"), {"workers": (45, 50)})
@@ -34,37 +34,38 @@ PING = lab.Study(
     {"tcp.ack_every": (1,), "tcp.handshake": ("false",)},
     seeds=1,
 )
-"""A property of the network: no choice about TCP applies to it."""
+"""Study of a property of the network, to which no choice about TCP applies."""
 
 
 def _round_trip(ping: lab.Data) -> lab.Pairs:
     found = ping.mean("tcp", "afct_ping_s", tcp__ack_every=1, tcp__handshake="false").value
-    # A data packet of 41 bytes and an ACK of 40 cross two links at 1 Gbps and two at 10 Gbps.
+    # A data packet of 41 bytes and an ACK of 40 bytes each cross two links at 1 Gbps and two links at 10 Gbps.
     sending = (41 + 40) * 8 * (2 / 1e9 + 2 / 10e9)
     return {"rtt_us": ((found - sending) * 1e6, 200.0)}
 
 
 def queries_with(name: str, flow: pl.Expr) -> lab.Measure:
-    """Share of queries with such a flow."""
+    """Measure: share of queries with at least one flow that fulfils an expression."""
     return lab.Measure(name, "", lambda result: result.flows.filter(flow)["task"].n_unique() / asked(result))
 
 
 def queries_without(name: str, flow: pl.Expr) -> lab.Measure:
-    """Share of queries without such a flow."""
+    """Measure: share of queries without any flow that fulfils an expression."""
     return lab.Measure(name, "", lambda result: 1.0 - queries_with(name, flow)(result))
 
 
 queries_without_timeout = queries_without("share of queries without a timeout", pl.col("timeouts") > 0)
 queries_without_loss = queries_without("share of queries without a loss", pl.col("retransmits") > 0)
-"""Without loss, nothing is retransmitted."""
+"""Without loss, no segment is retransmitted."""
 
 
 @lab.per_run("share of segments below the MSS, after probing and but for the last")
 def small_segments(result: Result) -> float:
-    """Lower bound on the share of segments after probing smaller than the MSS, from arriving packets.
+    """Lower bound on the share of segments smaller than the MSS, after probing, from the number of packets.
 
-    10 KB are three probes of 730 bytes and 7810 bytes more, so at most five later segments are whole. The last segment
-    is a remainder and does not count. Packets are those of the port to the root, without the ACKs of its requests.
+    An answer of 10 KB has three probes of 730 bytes and 7810 bytes more, so at most five later segments are full-size.
+    The last segment is a remainder and does not count. The packets are those at the port to the root, without the ACKs
+    of the root's requests.
     """
     answers = flows(result, "query").height
     (packets,) = lab.some(result.ports.filter(pl.col("port") == PORT), "port")["tx_packets"]
@@ -73,7 +74,7 @@ def small_segments(result: Result) -> float:
 
 
 def first(scheme: str, metric: lab.MetricOrMeasure, above: float, study: str = "alone") -> lab.Quantity:
-    """Smallest number of workers with the mean of a metric above a limit; 0 if none."""
+    """Smallest number of workers at which the mean of a metric exceeds a limit; 0 if there is none."""
 
     def smallest(data: lab.Data) -> float:
         return float(min((n for n, each in means(data, scheme, metric, "workers").items() if each > above), default=0))
@@ -137,12 +138,12 @@ losses.claim("fast/sec6-50-flows-no-loss", "Sec. 1, 6").says(
 
 @lab.per_run("timeouts per query")
 def per_query(result: Result) -> float:
-    """Timeouts of all workers, mean over the queries."""
+    """Number of timeouts of all workers in a query; mean over the queries."""
     return float(flows(result, "query")["timeouts"].sum()) / asked(result)
 
 
 def share_with(timeouts: int) -> lab.Measure:
-    """Share of answers with at least this many timeouts."""
+    """Measure: share of answers with at least this many timeouts."""
     return of_flows(f"share of workers with {timeouts} timeouts or more", pl.col("timeouts") >= timeouts, "query")
 
 
@@ -153,7 +154,7 @@ queries_with_three = queries_with(
 
 @number_of("share of the variance that a line explains from 50 workers on")
 def explained(alone: lab.Data) -> dict[str, float]:
-    """R² of a linear fit of timeouts over workers."""
+    """R² of a linear fit of timeouts per query over workers, from 50 workers on, by scheme."""
     many = [n for n in WORKERS if n >= 50]
     found = {name: means(alone, name, per_query, "workers") for name in SCHEMES}
     return {name: float(np.corrcoef(many, [at[n] for n in many])[0, 1]) ** 2 for name, at in found.items()}
@@ -199,7 +200,7 @@ fig6.draw(_spread)
 ROUNDS = 10
 PERIOD_MS = 2000
 HEAD_START_MS = 10
-"""Start of the 10 MB flow before the query: the paper says only that the flow fills the link."""
+"""Time from the start of the 10 MB flow to the query, in ms. The paper says only that the flow fills the link."""
 
 BULK = burst_of(99, ROOT, "10MB", "bulk", repeat=ROUNDS, every=f"{PERIOD_MS}ms")
 STARTS_MS = [i * PERIOD_MS + HEAD_START_MS for i in range(ROUNDS)]
@@ -219,23 +220,23 @@ BACKGROUND = lab.Study(
     settings=DCTCP,
     of_scheme=OF_SCHEME,
 )
-"""Ten rounds per run, each with a new 10 MB flow and one query."""
+"""Study with ten rounds per run, each with a new 10 MB flow and one query."""
 
 BOTH = {"background": BACKGROUND, "alone": ALONE}
 
 
 bulk = of_flows("throughput of the 10 MB", pl.col("size_bytes") * 8 / pl.col("fct_s"), "bulk", "bps")
-"""Mean over the rounds."""
+"""Size over completion time of the 10 MB flow; mean over the rounds."""
 
 
 def _more(metric: lab.MetricOrMeasure, *schemes: str, workers: lab.SelectedValues) -> lab.Quantity:
-    """Difference of a metric with and without the 10 MB flow."""
+    """Increase of a metric by the 10 MB flow."""
     return lab.difference(*(lab.level(schemes, metric, study) for study in BOTH)).at(workers=workers)
 
 
 @number_of("timeouts over all numbers of workers, over those alone")
 def times_as_many(background: lab.Data, alone: lab.Data) -> dict[str, float]:
-    """Timeouts over those without the 10 MB flow, both summed over all numbers of workers."""
+    """Ratio of the timeouts with the 10 MB flow to those without it, both summed over all numbers of workers."""
     of = {
         name: [sum(means(data, name, per_query, "workers").values()) for data in (background, alone)]
         for name in ("tcp", "dctcp")
@@ -245,7 +246,7 @@ def times_as_many(background: lab.Data, alone: lab.Data) -> dict[str, float]:
 
 @number_of("how far FaST's timeouts with 60 to 100 workers lie from those alone, over the larger of 5 and 25 %")
 def out_of_place(background: lab.Data, alone: lab.Data) -> dict[str, float]:
-    """Distance from the timeouts without the 10 MB flow, over the larger of 5 and 25 % of them."""
+    """Change of FaST's timeouts by the 10 MB flow, relative to the tolerance: 25 % of the timeouts, but at least 5."""
     beside, without = (means(data, "fast", per_query, "workers") for data in (background, alone))
     return {f"{n} workers": abs(beside[n] - without[n]) / max(5.0, 0.25 * without[n]) for n in WORKERS if n >= 60}
 

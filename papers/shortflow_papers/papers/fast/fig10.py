@@ -19,7 +19,7 @@ STEP_S = 3.0
 SAMPLE_S = 0.1
 SETTLING_S = 0.5
 PAYLOAD = 1460 / 1500
-"""Payload share of the link."""
+"""Share of payload in a full-size packet."""
 
 ARRIVING = tree(
     "Five flows of 1 GB in a rack, one more every 3 s",
@@ -54,12 +54,12 @@ WINDOWS = lab.Study(
 
 
 def _shares(result: Result, flow: int) -> pl.DataFrame:
-    """Throughput of a flow in bits per second, for intervals that end at `time_s`."""
+    """Throughput of a flow in bit/s, for the sampling interval that ends at each `time_s`."""
     return series(result, "throughput_bps", f"flow{flow}")
 
 
 def _deviation(active: int) -> lab.Measure:
-    """Largest relative deviation from the fair share, 0.5 s after the last start."""
+    """Measure: largest relative deviation of a flow from the fair share, from 0.5 s after the last start on."""
 
     def worst(result: Result) -> float:
         begin = (active - 1) * STEP_S + SETTLING_S
@@ -72,13 +72,13 @@ def _deviation(active: int) -> lab.Measure:
 
 @lab.per_run("mean window", "segments")
 def mean_window(result: Result) -> float:
-    """Mean over flows and time after the warm-up."""
+    """Mean window in segments, over flows and the time after the warm-up."""
     return float(series(result, "cwnd_seg", since_s=result.meta["warmup_s"])["value"].to_numpy().mean())
 
 
 @number_of("mean window over the larger of W* and 2")
 def over_critical(windows: lab.Data) -> dict[str, Estimate]:
-    """W* at 1 Gbps, 100 us and K = 30 KB."""
+    """Mean window over max(W*, 2), by number of flows. W* is for 1 Gbps, 100 us and K = 30 KB."""
     return {f"{n} flows": windows.mean("dctcp", _relative_window(float(n)), flows=n) for n in windows.values("flows")}
 
 
@@ -134,7 +134,7 @@ INCAST = lab.Study(
     settings=DCTCP,
     quick={"repetitions": 10},
 )
-"""In the root's rack, with an RTT of 100 us."""
+"""Study in the root's rack, with an RTT of 100 us."""
 
 
 def _times(sizes: lab.Data, workers: int) -> dict[int, float]:
@@ -153,13 +153,13 @@ def _best(workers: int) -> lab.Quantity:
 
 @number_of("time of the fastest size with 40 workers over the time of 1500 bytes", lab.RELATIVE, 0.0)
 def gain(sizes: lab.Data) -> float:
-    """Time of the best size over that of 1500 bytes, less 1."""
+    """Relative difference of the query time with the best packet size from that with 1500 bytes, at 40 workers."""
     times = _times(sizes, 40)
     return min(times.values()) / times[1500] - 1
 
 
 def _most_without_loss(data: lab.Data, **fixed: Value) -> int:
-    """Largest count of workers below the first with a packet drop in any run."""
+    """Largest number of workers below the smallest number at which a run drops a packet; 0 if there is none."""
     drops = means(data, "dctcp", lab.drops_in_run, "workers", **fixed)
     return max(takewhile(lambda n: drops[n] == 0, drops), default=0)
 

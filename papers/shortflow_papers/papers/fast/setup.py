@@ -1,7 +1,7 @@
-"""Shared by FaST's simulations: the tree of Fig. 3, its switches, queries, and three transports.
+"""Code that FaST's figures share: the tree of Fig. 3, its switches, queries, and three transports.
 
-Each answer has its own connection; more than 99 workers share servers. All three use NewReno recovery, because the
-paper compares with NewReno.
+Each answer has its own connection. If there are more than 99 workers, servers have several. All transports use NewReno
+recovery, because the paper compares with NewReno.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,18 +17,18 @@ SCHEMES = ("tcp", "dctcp", "fast")
 NEWRENO: dict[str, Value] = {"transport.recovery": "newreno"}
 MARKING: dict[str, Value] = {**NEWRENO, "transport.initial_alpha": 1}
 DCTCP: dict[str, Value] = {**MARKING, "transport.cwnd_floor": 2}
-"""Eq. 3: the paper's DCTCP keeps at least two segments."""
+"""Settings of the paper's DCTCP, whose window is at least two segments (Eq. 3)."""
 
 ROOT = 0
 PORT = "tor0->h0"
-"""Port to the root."""
+"""Port from the root's switch to the root."""
 
 SWITCH = {
     "buffer": "1MB",
     "mark_above": "97.5KB",
     "tor": {"buffer": "100KB", "mark_above": "30KB", "up": {"mark_above": "97.5KB"}},
 }
-"""K is 20 packets at 1 Gbps and 65 at 10 Gbps, in bytes because of small segments; the core's buffer is large."""
+"""K is 20 packets at 1 Gbps and 65 at 10 Gbps, in bytes because segments may be small. The core's buffer is large."""
 
 TCP = {
     "rto_min": "10ms",
@@ -39,15 +39,20 @@ TCP = {
     "receive_window": "44pkt",
 }
 HOST = {"buffer": "100pkt"}
-"""ns-3's defaults of 2013 (docs/reproduction/set-ups.md): the paper names ns-3 and prints RTOmin alone. Without window
-scaling a receive window is at most 64 KiB."""
+"""Defaults of ns-3 in 2013 (docs/reproduction/set-ups.md). The paper names ns-3, and of these values only RTOmin.
+
+Without window scaling, a receive window is at most 64 KiB.
+"""
 
 OF_SCHEME: dict[str, dict[str, Value]] = {"fast": {"tcp.ack_every": 1}}
-"""FaST sends one small segment per RTT; with delayed ACKs each would wait for the timer."""
+"""FaST sends one small segment per RTT. With delayed ACKs, each segment would wait for the ACK timer."""
 
 
 def tree(title: str, duration: str, traffic: Sequence[Mapping[str, object]], hosts: int = 20) -> dict[str, object]:
-    """Five racks of servers at 1 Gbps under one switch at 10 Gbps, 25 us per link, with this traffic."""
+    """Tables of a scenario with this traffic on five racks of servers.
+
+    Servers have 1 Gbps, and racks are connected by one switch at 10 Gbps. Each link has a delay of 25 us.
+    """
     return {
         "title": title,
         "duration": duration,
@@ -69,7 +74,7 @@ def tree(title: str, duration: str, traffic: Sequence[Mapping[str, object]], hos
 
 
 def query(**more: object) -> dict[str, object]:
-    """Traffic: the root asks `$workers` workers; each answers with 10 KB within 10 us."""
+    """Traffic entry: the root asks `$workers` workers, each of which starts an answer of 10 KB within 10 us."""
     return {
         "kind": "queries",
         "class": "query",
@@ -85,11 +90,11 @@ QUERIES = {
     **tree("Queries to workers in five racks, 10 KB each", "100s", [query(repeat="$repetitions", think="10ms")]),
     "parameters": {"workers": 40, "repetitions": 100},
 }
-"""Consecutive queries without other traffic."""
+"""Tables of a scenario with consecutive queries and no other traffic."""
 
 
 def asked(result: Result) -> float:
-    """Number of queries."""
+    """Number of queries of a run."""
     return recorded(result, "query_count", "query")
 
 
@@ -101,7 +106,7 @@ def queries(
     over: Mapping[str, Sequence[Value]] | None = None,
     settings: Mapping[str, Value] | None = None,
 ) -> lab.Study:
-    """A study of queries alone (default: over the number of workers)."""
+    """Study of queries without other traffic, by default over the number of workers."""
     floor = DCTCP if "dctcp" in schemes else MARKING
     return lab.Study(
         QUERIES,
@@ -114,4 +119,4 @@ def queries(
 
 
 ALONE = queries()
-"""Figs. 4 to 6."""
+"""Study of Figs. 4 to 6."""

@@ -6,14 +6,14 @@ from shortflow_papers import lab
 from shortflow_papers.lab.quantity import Quantity
 
 CHOICES: dict[str, lab.Choice] = {}
-"""Nothing is left open: every scenario states its values."""
+"""There are no choices: every scenario states all its values."""
 STAND_INS: dict[str, str] = {}
 """No scheme modifies another."""
 VALUES: dict[str, float | tuple[float, float]] = {}
-"""The known value of each claim by its id, or the range of values that the source gives, in base units."""
+"""Known value of each claim, or the range that the source gives, by the claim's id, in base units."""
 
 shipped = functools.partial(lab.Study, as_shipped=True)
-"""A study of a scenario as it ships: a known result is what its reader gets from `shortflow run`."""
+"""Study of a scenario as it ships, so that `shortflow run` reproduces the known result."""
 
 
 def holds(figure: lab.Figure, name: str, statement: str, quantity: Quantity, value: float, error: float) -> None:

@@ -1,4 +1,4 @@
-"""Published numbers of DCQCN and Swift that the simulator does not meet: open questions."""
+"""Published numbers of DCQCN and Swift. The simulator does not reproduce them, for unknown reasons."""
 
 from shortflow.api.runs import Result
 from shortflow_papers import lab
@@ -6,13 +6,13 @@ from shortflow_papers.papers.common import recorded
 from shortflow_papers.papers.known import holds, shipped
 
 RATE, FLOWS = 40e9 / 12_000, 8
-"""Packets of 1500 bytes per second, and flows."""
+"""Rate of the link in packets of 1500 bytes per second, and number of flows."""
 STEP, GAP, TIMER, COUNTER = RATE / 1000, 50e-6, 55e-6, 10e6 / 1500
 """DCQCN's additive increase in packets per second, notification gap and timer in seconds, byte counter in packets."""
 MARKED = (STEP * FLOWS**2 / (GAP * RATE**2) * (1 / COUNTER + FLOWS / (TIMER * RATE)) ** 2) ** (1 / 3)
 """Probability of a mark at the fixed point of DCQCN's fluid model."""
 LEAST, MOST, AT_MOST = 5_000, 200_000, 0.01
-"""RED's thresholds in bytes and its probability at the upper one."""
+"""RED's lower and upper threshold in bytes, and its marking probability at the upper threshold."""
 
 dcqcn = lab.Figure(
     "known/dcqcn",
@@ -37,12 +37,12 @@ holds(
     0.2,
 )
 EMPTY = 20e-6
-"""Round trip without queues in seconds, which the paper does not name."""
+"""Round-trip time without queues, in seconds. The paper does not give this time."""
 
 
 @lab.per_run("mean round trip", "s")
 def round_trip(result: Result) -> float:
-    """Mean wait of the packets, and the round trip without queues."""
+    """Round-trip time without queues plus the mean wait of the packets."""
     return EMPTY + recorded(result, "queueing_long_s", "waits of long flows")
 
 

@@ -5,7 +5,7 @@ from shortflow_papers.papers.known import holds, shipped
 
 PATHS = 8
 USED = PATHS * (1 - (1 - 1 / PATHS) ** PATHS)
-"""Mean number of paths that eight flows use."""
+"""Mean number of paths that eight flows with hashed paths use."""
 
 ecmp = lab.Figure(
     "known/ecmp",

@@ -1,4 +1,4 @@
-"""Queueing theory: packets at random times, preemption by remaining size, and packets that meet."""
+"""Queueing theory: packets at random times, preemption by remaining size, and simultaneous packets."""
 
 import math
 
@@ -9,18 +9,18 @@ from shortflow_papers.papers.known import holds, shipped
 
 LOAD = 0.8
 FIXED = 10_001 * 8 / 1e9
-"""Service of M/D/1's packets of 10,000 bytes and their header of one byte at 1 Gbps, in seconds."""
+"""Service time of a packet of the M/D/1 queue, in seconds: 10,000 bytes and a header of one byte at 1 Gbps."""
 EXPONENTIAL = 6_501 * 8 / 1e9
-"""Mean service of M/M/1's packets, in seconds."""
+"""Mean service time of a packet of the M/M/1 queue, in seconds."""
 EMPTY = 1e-6
-"""Propagation round trip, in seconds. Host links and ACKs take less than a thousandth of a service."""
+"""Round-trip propagation delay, in seconds. Host links and ACKs add less than 0.1 % of a service time."""
 
 
 def srpt(load: float) -> float:
-    """Mean time in M/M/1 with preemption by remaining size, in mean services (Schrage and Miller, 1966).
+    """Mean response time of an M/M/1 queue under SRPT, in mean service times (Schrage and Miller, 1966).
 
-    A job of size x waits for what arrives while the work below x is served, and is served itself while smaller ones
-    come and go.
+    The response time of a job of size x has two parts. The job waits until the work with remaining sizes below x is
+    done. Then it is served, and smaller jobs that arrive preempt it.
     """
 
     def below(x: float) -> float:

@@ -12,9 +12,10 @@ from shortflow_papers.papers.known import holds, shipped
 
 @lab.per_run("time from 0.7 W to 1.3 W over K", "")
 def rise(result: Result) -> float:
-    """Time from CUBIC's decrease at W until the window is 1.3 W, over K = cbrt(0.3 W / 0.4).
+    """Time from CUBIC's decrease at the window W until the window is 1.3 W, divided by K = cbrt(0.3 W / 0.4).
 
-    The curve is flat about W after K, so the time to W itself would hang on a fraction of a segment.
+    The time until the window is W again is K. However, the curve is flat near W, so a fraction of a segment would
+    change this time much.
     """
     samples = series(result, "cwnd_seg")
     rows = list(zip(samples["time_s"].to_list(), samples["value"].to_list(), strict=True))

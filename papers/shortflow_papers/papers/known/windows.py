@@ -14,24 +14,24 @@ from shortflow_papers.papers.known import holds, lies_in, shipped
 PAYLOAD = 1460 / 1500
 MSS_BITS = 1460 * 8
 RENO_MOST = 333.3 + 333
-"""Packets that link and buffer of the Reno scenario hold."""
+"""Number of packets that fit on the link and in the buffer of the Reno scenario."""
 RENO_RATE = 100e6 / 12_000
-"""Packets per second of its link."""
+"""Rate of the Reno scenario's link, in packets per second."""
 NEAR, FAR = 16e-3, 48e-3
-"""Round trips of near and far flows without queues, in seconds."""
+"""Round-trip times of near and far flows without queues, in seconds."""
 IN_PIPE = 10e9 * 100e-6 / 12_000
-"""C RTT of the DCTCP scenario, in packets."""
+"""Bandwidth-delay product C × RTT of the DCTCP scenario, in packets."""
 THRESHOLD = 40
 
 
 def swing(flows: int) -> float:
-    """DCTCP's swing of the queue, in packets (SIGCOMM 2010, Eq. 8)."""
+    """Amplitude of the queue's oscillation under DCTCP, in packets (SIGCOMM 2010, Eq. 8)."""
     return math.sqrt(2 * flows * (IN_PIPE + THRESHOLD)) / 2
 
 
 @lab.per_run("time between two decreases of the window", "s")
 def period(result: Result) -> float:
-    """Mean time between decreases by a third or more."""
+    """Mean time between decreases of the window by a third or more; ∞ with fewer than two decreases."""
     samples = series(result, "cwnd_seg", since_s=result.meta["warmup_s"])
     times, windows = samples["time_s"].to_list(), samples["value"].to_list()
     cuts = [at for at, (before, after) in zip(times[1:], pairwise(windows), strict=True) if after < before * 2 / 3]
@@ -40,17 +40,17 @@ def period(result: Result) -> float:
 
 @lab.per_run("swing of the queue", "packets")
 def queue_swing(result: Result) -> float:
-    """Mean distance between a peak of the backlog and the trough beside it, in the measured time."""
+    """Mean distance between consecutive peaks and troughs of the backlog, in the measured time."""
     backlog = series(result, "queue_pkt", since_s=result.meta["warmup_s"])["value"].to_numpy()
     ends = turns(backlog, float(backlog.std()))
     return float(np.abs(np.diff(lab.some(ends, "swings"))).mean()) if len(ends) > 1 else 0.0
 
 
 def turns(values: Sequence[float] | np.ndarray, least: float) -> list[float]:
-    """Peaks and troughs of a series by turns: each is more than `least` away from the one before it.
+    """Alternating peaks and troughs of a series. Each differs from the previous one by more than `least`.
 
-    The queue of a sawtooth of height A has a standard deviation of A/√12, so that this deviation as `least` tells cuts
-    from the packets of a round trip. The first and the last value are no turns.
+    A sawtooth of height A has a standard deviation of A/√12. With this deviation as `least`, cuts of the window count,
+    and fluctuations within a round trip do not. The first and the last value are neither peak nor trough.
     """
     found: list[float] = []
     low = high = values[0]
@@ -68,7 +68,7 @@ def turns(values: Sequence[float] | np.ndarray, least: float) -> list[float]:
 
 @lab.per_run("mean window", "segments")
 def window(result: Result) -> float:
-    """Mean of the samples of the window in the measured time."""
+    """Mean of the window's samples in the measured time."""
     return float(series(result, "cwnd_seg", since_s=result.meta["warmup_s"])["value"].to_numpy().mean())
 
 
@@ -154,9 +154,9 @@ holds(
 
 @lab.per_run("exponent of the round trip")
 def exponent(result: Result) -> float:
-    """The power of the round trip with which the goodput of the far flows falls behind that of the near ones.
+    """Exponent x for which goodput is proportional to RTT to the power -x, from the goodputs of near and far flows.
 
-    Round trips are those of the paths and the mean wait at the shared port.
+    An RTT is that of the path plus the mean wait at the shared port.
     """
     near, far = (recorded(result, f"goodput_{of}_bps", f"goodput of {of} flows") for of in ("near", "far"))
     wait = recorded(result, "queue_mean_pkt", "queue") / RENO_RATE

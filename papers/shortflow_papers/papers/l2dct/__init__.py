@@ -53,4 +53,4 @@ HEADLINES = {
     "l2dct/fig5-throughput-cost-10pct": "w_min, as above",
     "l2dct/fig4b-tail-uniform": "w_min in part; p99 falls by 55 %",
 }
-"""The results that a referee asks for first, with the cause of a difference."""
+"""Claims at the top of the paper's page, with the cause of a difference."""

@@ -1,4 +1,4 @@
-"""Sec. II-C and Fig. 3: steady state of N synchronised long flows, the smallest K, and the queue's swing."""
+"""Sec. II-C and Fig. 3: steady state of N synchronised long flows, the smallest K, and the queue's amplitude."""
 
 import itertools
 import statistics
@@ -18,9 +18,9 @@ from shortflow_papers.papers.l2dct.setup import LINK_BPS, LONG_FLOWS, PAYLOAD_SH
 
 PACKET_S = 1500 * 8 / LINK_BPS
 BDP = 25.0
-"""Packets of 1500 bytes in 300 us at 1 Gbps."""
+"""Bandwidth-delay product in packets of 1500 bytes: 300 us at 1 Gbps."""
 SENDING_US = 14
-"""Transmission time per RTT: part of the analysis's 300 us; at 1 Gbps, and twice at 10 Gbps."""
+"""Transmission times in a round trip, in us: one at 1 Gbps and two at 10 Gbps. The analysis's RTT includes them."""
 K = 20.0
 
 SAMPLED: Mapping[str, object] = {
@@ -32,10 +32,10 @@ SAMPLED: Mapping[str, object] = {
 
 @dataclass(frozen=True)
 class Sawtooth:
-    """Medians over the teeth of one flow, in packets, and in round trips at the mean window."""
+    """Medians over the teeth of one flow's window. Windows and queues are in packets, times in round trips."""
 
     swing: float
-    """Swing of the window."""
+    """Height of a tooth, from its lowest to its highest window."""
     period: float
     mean_window: float
     alpha: float
@@ -44,12 +44,12 @@ class Sawtooth:
 
     @property
     def queue_swing(self) -> float:
-        """Queue from trough to peak."""
+        """Difference between the queue's peak and trough, in packets."""
         return self.queue_max - self.queue_min
 
 
 def sawtooth(result: Result) -> Sawtooth:
-    """Teeth between window cuts of the first flow after the warm-up, on a busy link."""
+    """Sawtooth of the first flow after the warm-up. Teeth lie between cuts of the window. The link must be busy."""
     window, alpha, queue = (_first(result, kind) for kind in ("cwnd_seg", "alpha", "queue_pkt"))
     cuts = np.flatnonzero(np.diff(window) < 0)
     teeth = list(itertools.pairwise(cuts))
@@ -57,7 +57,7 @@ def sawtooth(result: Result) -> Sawtooth:
         raise TooLittle("no tooth after the warm-up")
     step = 50e-6
     mean_window = float(window.mean())
-    # By Little's law a round trip takes the transmission time of all windows.
+    # By Little's law, a round trip takes as long as the transmission of one window of each flow.
     round_trip = mean_window * len(result.flows) * PACKET_S
     return Sawtooth(
         swing=statistics.median(float(window[end] - window[start + 1]) for start, end in teeth),
@@ -70,13 +70,13 @@ def sawtooth(result: Result) -> Sawtooth:
 
 
 def _first(result: Result, kind: str) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
-    """Samples of a kind after the warm-up, of its first subject."""
+    """Samples of a kind after the warm-up, of the first subject that has such samples."""
     rows = series(result, kind, since_s=result.meta["warmup_s"])
     return rows.filter(pl.col("subject") == rows["subject"].min())["value"].to_numpy().astype(np.float64)
 
 
 def of_teeth(name: str, unit: str = "") -> lab.Measure:
-    """A number of the sawtooth."""
+    """Measure of a field or property of `Sawtooth`."""
     return lab.Measure(name.replace("_", " "), unit, lambda result: float(getattr(sawtooth(result), name)))
 
 
@@ -95,7 +95,7 @@ BDPS = (50, 100, 200)
 
 
 def _at(bdp: int) -> lab.Study:
-    """Runs at a bandwidth-delay product in packets, with K = 0.8 of it."""
+    """Study of one flow at a bandwidth-delay product in packets, with K = 0.8 times this product."""
     settings: Settings = {
         "flows": 1,
         "topology.rtt": f"{bdp * 12 - SENDING_US}us",
@@ -122,7 +122,7 @@ def _no_underflow(underflow: lab.Data) -> lab.Finding:
 
 
 def _exponent(sizes: Sequence[float], swings: Sequence[float]) -> float:
-    """Slope of a straight line through the logarithms."""
+    """Exponent of a power law: slope of a straight line that is fitted to the logarithms."""
     return float(np.polyfit(np.log(np.asarray(sizes)), np.log(np.asarray(swings)), 1)[0])
 
 
@@ -207,7 +207,7 @@ def theory(flows: float, weight: float, step: float, *, exact: bool = False) -> 
 
 
 def _unit(name: str, unit: str = "") -> dict[int, lab.Quantity]:
-    """A number of the sawtooth of w = k = 1 by number of flows."""
+    """Quantity of the sawtooth for w = k = 1, for one and two flows."""
     measure = of_teeth(name, unit)
     return {n: lab.level("l2dct", measure).at(flows=n).called(f"simulated {measure.name}, {n} flows") for n in (1, 2)}
 
@@ -251,7 +251,7 @@ def overestimated(half: lab.Data) -> dict[str, float]:
 
 @lab.per_run("time of a long flow from one segment to 99 % of the link", "s")
 def ramp(result: Result) -> float:
-    """First millisecond in which the bottleneck carries 99 % of its rate."""
+    """Time in seconds of the first sample in which the bottleneck carries at least 99 % of its rate."""
     full = series(result, "throughput_bps").filter(pl.col("value") >= 0.99 * LINK_BPS * PAYLOAD_SHARE)
     return float(lab.some(full, "milliseconds with 99 % of the link")["time_s"].to_numpy().min())
 

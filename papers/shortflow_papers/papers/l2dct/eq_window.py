@@ -1,4 +1,4 @@
-"""Sec. II-A: the decrease by marks, once in a window of data. Eqs. 1 to 4 are tests of the law itself."""
+"""Sec. II-A: the decrease on marks, once in a window of data. Eqs. 1 to 4 are checked by tests of the law."""
 
 import itertools
 
@@ -6,7 +6,7 @@ from shortflow_papers import lab
 from shortflow_papers.papers.common import series
 from shortflow_papers.papers.l2dct.setup import TCP, bottleneck
 
-# Six packets of one window are marked; the link marks and drops nothing else.
+# Six packets of one window are marked. The link marks and drops no other packets.
 MARKED_BURST = lab.Study(
     bottleneck(
         "One flow, of which six packets of one window are marked",

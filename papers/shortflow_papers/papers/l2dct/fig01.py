@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from shortflow_papers import lab
 from shortflow_papers.papers.common import burst_of
 
-# The drawing gives the instance: the only one in half units with the nine printed times. A unit of
-# size is 1 GB and one of time 1 s. Headers and propagation are negligible: the figure has neither. Under LAS,
-# flow A would end exactly when it must share with C, so A starts 0.5 ms late and B 1 ms.
+# Starts and sizes are read from the drawing. Among starts and sizes in half units, they are the only ones that give the
+# nine printed times. A unit of size is 1 GB, and a unit of time is 1 s. Headers and propagation delay, which the figure
+# does not have, are negligible. Under LAS, flow A would end exactly when it must share with C, so A starts 0.5 ms late,
+# and B 1 ms.
 FLOWS = {"A": (1000.5, 1), "B": (2001, 2), "C": (0, 4)}
+"""Start in ms and size in GB of each flow."""
 
 
 PRINTED = {"ideal-ps": (2.5, 4.5, 7.0), "ideal-srpt": (1.0, 2.0, 7.0), "ideal-las": (1.0, 3.0, 7.0)}
@@ -36,7 +38,7 @@ MANY = lab.Study(
 
 
 def _times(three: lab.Data, scheme: str) -> list[float]:
-    """Completion times in the order of the hosts."""
+    """Completion times in seconds, in the order of the senders."""
     return [float(fct) for fct in lab.some(three.results(scheme)[0].flows, "flows").sort("source")["fct_s"]]
 
 

@@ -1,4 +1,4 @@
-"""Figs. 4 to 7, Sec. VI: short flows beside two long ones, over their load; incast; long flows alone."""
+"""Figs. 4 to 7, Sec. VI: short flows of several loads with two long flows; incast; long flows alone."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,14 +24,14 @@ LOADS, PARETO = (
     )
     for scenario, seeds in (("l2dct-benchmark", 10), ("l2dct-pareto", 30))
 )
-"""The percentiles of Pareto sizes need more seeds."""
+"""Pareto sizes. Their percentiles need more seeds."""
 LARGER_W_MIN = benchmark(("dctcp", "l2dct"), {"load": (0.1, 0.2)}, {"transport.w_min": 0.3})
-"""At this value, gain and cost are near the published ones."""
+"""Runs with w_min = 0.3, at which gain and cost are near the published values."""
 BOTH = {"loads": LOADS, "larger_w_min": LARGER_W_MIN}
 
 
 def with_larger_w_min(metric: str) -> lab.Quantity:
-    """Paired relative difference of L2DCT with a larger w_min from DCTCP."""
+    """Relative difference of L2DCT with w_min = 0.3 from DCTCP, paired by seed, at every load."""
     return lab.change("l2dct", "dctcp", metric, "larger_w_min").over("load").called(f"{lab.label(metric)}, w_min 0.3")
 
 
@@ -47,7 +47,10 @@ def share_lower(pareto: lab.Data) -> float:
 
 
 def _improvement(loads: lab.Data) -> Sequence[lab.Drawing]:
-    """Decrease of the mean at every load. The paper prints the largest, and for DCTCP one at loads of 10 and 20 %."""
+    """Drawing of the decrease of the mean at every load. The paper prints the largest decrease.
+
+    For DCTCP, the paper also prints a decrease at loads of 10 and 20 %.
+    """
     at, lines = [float(load) for load in loads.values("load")], []
     for name, most in (("dctcp", 45.0), ("tcp", 95.0)):
         lines.append(decreases(f"below {name}", {x: loads.change("l2dct", name, AFCT, load=x) for x in at}))
@@ -121,7 +124,7 @@ SERVERS = lab.Study(
 )
 
 MEANS_KB = (50, 100, 150, 200, 300, 400, 500, 600)
-"""Mean sizes of the five servers' answers, each uniform from 0.5 to 1.5 times the mean."""
+"""Mean sizes of the five servers' answers, in KB. Sizes are uniform from 0.5 to 1.5 times the mean."""
 
 _SIZES = {mean: f'{{ kind = "uniform", min = "{mean // 2}KB", max = "{mean * 3 // 2}KB" }}' for mean in MEANS_KB}
 ANSWERS = lab.Study(
@@ -132,14 +135,14 @@ ANSWERS = lab.Study(
     quick={"traffic.1.repeat": 10, "duration": "1s"},
 )
 FITTED = 4
-"""Number of first points that define the reference line."""
+"""Number of first points to which the reference line is fitted."""
 JUMP = 1.5
-"""Largest factor above the line of a time that grows smoothly."""
+"""Maximum factor between a time and the reference line if times grow smoothly."""
 LINE = f"a mean above the line through the first {FITTED}"
 
 
 def _knee(data: lab.Data, scheme: str, key: str, x: Sequence[float]) -> float:
-    """First x with timeouts and a mean time above the line; ∞ if none."""
+    """First x with timeouts and a mean time above the reference line; ∞ if there is none."""
     over = over_trend(x, list(means(data, scheme, AFCT, key).values()), FITTED)
     points = zip(x, over, means(data, scheme, lab.timeouts_in_run, key).values(), strict=True)
     return next((at for at, jump, late in points if jump > 1 and late > 0), float("inf"))

@@ -1,4 +1,4 @@
-"""Fig. 8: a burst of 50 short flows of 50 KB beside two long flows."""
+"""Fig. 8: a burst of 50 short flows of 50 KB, which meets two long flows."""
 
 import math
 import statistics
@@ -39,14 +39,14 @@ BURST = lab.Study(
 
 
 def _burst(result: Result) -> tuple[float, float]:
-    """Start of the first short flow and end of the last."""
+    """Start of the first short flow and end of the last one, in seconds."""
     short = flows(result, "short")
     return float(short["start_s"].to_numpy().min()), float(short["finish_s"].to_numpy().max())
 
 
 @lab.per_run("share of the link in the 100 ms in which least arrives")
 def lowest_share(result: Result) -> float:
-    """Payload over the link's capacity for payload, after 0.5 s."""
+    """Lowest mean throughput of 100 consecutive samples after 0.5 s, as a share of the link's payload rate."""
     rates = series(result, "throughput_bps").group_by("time_s").agg(pl.col("value").sum()).sort("time_s")
     total = rates["value"].to_numpy()[500:]
     bins = lab.some(total[: len(total) // 100 * 100], "samples").reshape(-1, 100).mean(axis=1)
@@ -55,7 +55,10 @@ def lowest_share(result: Result) -> float:
 
 @lab.per_run("share of the link that long flows have from 0.2 to 0.3 s after the burst")
 def recovered_share(result: Result) -> float:
-    """Mean from 200 to 300 ms after the burst: the paper's long flows take about 200 ms to 1 Gbps."""
+    """Throughput of the long flows from 200 to 300 ms after the burst, as a share of the link's payload rate.
+
+    In the paper, the long flows need about 200 ms to return to 1 Gbps.
+    """
     since_end = pl.col("time_s") - _burst(result)[1]
     after = series(result, "throughput_bps", "long").filter(since_end.is_between(0.2, 0.3))["value"].to_numpy()
     return float(after.mean()) / (LINK_BPS * PAYLOAD_SHARE)
@@ -63,7 +66,7 @@ def recovered_share(result: Result) -> float:
 
 @lab.per_run("queue half a second after the burst over the queue before, less 1")
 def queue_after(result: Result) -> float:
-    """Means over 300 ms."""
+    """Relative difference of the mean queue, 0.5 to 0.8 s after the burst, from that 0.4 to 0.1 s before the burst."""
     start, end = _burst(result)
     rows = series(result, "queue_pkt")
     before, after = (
@@ -74,9 +77,9 @@ def queue_after(result: Result) -> float:
 
 
 def cuts(run: Run, start: float, end: float) -> dict[str, float]:
-    """Mean share of the window removed by a mark in a period, by class (NaN without marks).
+    """Mean share of the window that a mark removes from `start` to `end`, by class (NaN without marks).
 
-    Repeats the run with the law in Python.
+    The run is repeated with the law in Python, which records its cuts.
     """
     shares: dict[str, list[float]] = {}
 

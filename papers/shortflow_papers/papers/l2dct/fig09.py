@@ -1,7 +1,7 @@
-"""Figs. 9 to 13, Sec. VI: the weight's bounds and rules, deadlines, two bottlenecks, and flows beside TCP's.
+"""Figs. 9 to 13, Sec. VI: the weight's bounds and rules, deadlines, two bottlenecks, and coexistence with TCP.
 
-Fig. 9: the law is the printed one. By Eq. 1, k = w_c / w_max, so a larger w_max shrinks the steps of long flows too.
-The paper instead explains the figure by more aggressive short flows and a higher alpha.
+The law in Fig. 9 is the printed one. By Eq. 1, k = w_c / w_max, so a larger w_max also reduces the increase of long
+flows. The paper explains the figure differently: by more aggressive short flows and a higher alpha.
 """
 
 import itertools
@@ -24,7 +24,7 @@ LABELS = {"transport.w_max": "upper bound of the weight", "transport.w_min": "lo
 
 @lab.per_run("mean alpha of the long flows")
 def alpha(result: Result) -> float:
-    """Mean over time after the warm-up."""
+    """Mean of alpha over the flows and the time after the warm-up."""
     return float(series(result, "alpha", since_s=result.meta["warmup_s"])["value"].to_numpy().mean())
 
 
@@ -63,7 +63,7 @@ fig9cd.draw(*_draws("transport.w_min"))
 
 AWARE = ("tcp", "dctcp", "d2tcp", "l2dct")
 NEGLIGIBLE = 0.01
-"""Rates below this count as equal."""
+"""Share of missed deadlines below which schemes count as equal."""
 
 _BENCHMARK = shipped("l2dct-benchmark")
 _BENCHMARK["parameters"]["deadline"] = "40ms"
@@ -109,8 +109,8 @@ fig10.claim("l2dct/fig10-vs-d2tcp-35pct", "Fig. 10, Sec. VII").says(
     because="the law as published gains more than the paper shows, as it does in mean completion times",
 )
 
-# Nothing here is random, and drop-tail queues amplify small differences in time. The flows of S3 start at
-# different staggers; means are over these.
+# These runs have no random draws, and drop-tail queues amplify small differences in time. Claims use means over several
+# values of the time between the starts of S3's flows.
 PARKING = lab.Study(
     "parking-lot",
     SCHEMES,
@@ -122,7 +122,7 @@ PARKING = lab.Study(
 
 
 def _goodput(parking: lab.Data, scheme: str, group: str) -> list[float]:
-    """Total goodput of a group's ten flows, by stagger."""
+    """Total goodput of a group's ten flows in bit/s, for each value of the time between starts."""
     return list(means(parking, scheme, f"goodput_{group}_bps", "traffic.3.stagger").values())
 
 
@@ -135,7 +135,7 @@ def below_l2dct(parking: lab.Data) -> dict[str, Estimate]:
 
 @number_of("S1's goodput over the smaller of the others', of l2dct over 1.02 times that")
 def over_the_others(parking: lab.Data) -> dict[str, float]:
-    """For L2DCT up to 2 % more than the others counts as equal."""
+    """Goodput of S1 over the lower one of S2 and S3. For L2DCT, up to 2 % more counts as equal."""
     found = {}
     for name in SCHEMES:
         s1, s2, s3 = (statistics.fmean(_goodput(parking, name, group)) for group in ("s1", "s2", "s3"))
@@ -167,8 +167,10 @@ fig11.claim("l2dct/fig11b-fairness").says(
 )
 
 LARGEST = 2.5
-"""w_max. After a megabyte a flow has k = w_min / w_max (Eq. 1; Sec. III-D: "k = 0.05 (as w_min = 0.125)"): w_min
-varies."""
+"""w_max. A flow that has sent 1 MB has k = w_min / w_max (Eq. 1; Sec. III-D: "k = 0.05 (as w_min = 0.125)").
+
+The study varies w_min.
+"""
 _TCP = {"transport": "newreno+ecn=classic", "transport_share": 1.0}
 COEXISTENCE = lab.Study(
     bottleneck(
@@ -194,13 +196,13 @@ RATIO = lab.ratio(*SIDES).called("goodput of L2DCT over TCP's").over("transport.
 
 
 def _steps(coexistence: lab.Data) -> list[float]:
-    """k of a long flow at each w_min."""
+    """Increase k of a long flow, in segments per round trip, at each w_min."""
     return [float(w_min) / LARGEST for w_min in coexistence.values("transport.w_min")]
 
 
 @number_of("the k at which one flow of L2DCT gets as much as one of TCP")
 def fair_step(coexistence: lab.Data) -> float:
-    """Interpolated between the steps; ∞ if none."""
+    """The k, interpolated between those of the runs, at which L2DCT's and TCP's goodput are equal; ∞ if never."""
     ratios = RATIO.at(flows=1).points({"coexistence": coexistence}).values()
     points = [(k, each.value) for k, each in zip(_steps(coexistence), ratios, strict=True)]
     for (k, ratio), (k_after, after) in itertools.pairwise([(0.0, 0.0), *points]):

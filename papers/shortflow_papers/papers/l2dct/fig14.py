@@ -1,9 +1,9 @@
 """Fig. 14: the testbed, simulated at its rate: 100 Mbps, K = 8, a long flow and simultaneous flows of 100 MB.
 
-One machine sends, one receives, and every card has 100 Mbps, so the marking queue is at the sender's link. Connections
-begin with a handshake; windows keep two segments, like Linux. Short flows keep the largest weight to their end. The
-long flow has the smallest weight when they start: the profile's knees are at 110 and 120 MB. The paper omits the
-testbed's RTT, buffer and RTOmin; the simulations' values are used.
+One machine sends, and one machine receives. Every card has 100 Mbps, so the marking queue is at the sender's link.
+Connections begin with a handshake, and the smallest window is two segments, as in Linux. The knees of the weight are at
+110 and 120 MB. Short flows therefore keep the largest weight until they end, and the long flow has the smallest weight
+when they start. The paper does not give the testbed's RTT, buffer and RTOmin, so those of its simulations are used.
 """
 
 from shortflow_papers import lab
@@ -27,7 +27,7 @@ FLOWS: dict[str, object] = {
     "measure": {"ports": ["s0->h1"]},
 }
 AT_LEAST = (1, 2, 4, 8)
-"""Numbers of flows required for claims about every number."""
+"""Numbers of flows that must have runs before a claim about every number is tested."""
 TESTBED = lab.Study(
     FLOWS,
     schemes=("tcp-ecn", "dctcp", "l2dct"),
@@ -46,7 +46,7 @@ TWIN = "in a simulation of the testbed: "
 
 
 def _size_mb(testbed: lab.Data) -> float:
-    """Size of the simultaneous flows in MB; kernel runs may change it."""
+    """Size of the simultaneous flows in MB, which measurements on the kernel may change."""
     return float(testbed.at(flows=1).settings.get("size", SIZE).removesuffix("MB"))
 
 
@@ -60,7 +60,10 @@ def _share(*schemes: str) -> lab.Quantity:
 
 
 def _later(slow: str, fast: str) -> lab.Quantity:
-    """Later end of one flow beside the long one, scaled to full size for smaller flows."""
+    """Difference in end time, in seconds, of one short flow that meets the long flow, between two schemes.
+
+    For smaller flows, the difference is scaled to the full size.
+    """
 
     @number_of(f"a flow of {SIZE} with {slow} later than with {fast}", "s", 0.0)
     def seconds(testbed: lab.Data) -> float:

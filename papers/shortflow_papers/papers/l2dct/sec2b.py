@@ -12,7 +12,7 @@ from shortflow_papers.papers.l2dct.fig08 import cuts
 from shortflow_papers.papers.l2dct.setup import LONG_FLOWS, bottleneck
 
 SHORT_BYTES = 190_000
-"""Below the profile's first knee, so the weight stays the largest."""
+"""Size below the weight's first knee, so that flows keep the largest weight."""
 
 TWO = lab.Study(
     bottleneck(
@@ -38,7 +38,7 @@ SEVERE = lab.Study(
 
 @lab.per_run("short flow's share")
 def share(result: Result) -> float:
-    """Share of the bytes arriving from both during the short flow's life, mean over the flows."""
+    """Short flow's share of the bytes that arrive from both flows in its lifetime; mean over the short flows."""
     rate = series(result, "throughput_bps", "long")
     times = rate["time_s"].to_numpy()
     arrived = np.cumsum(rate["value"].to_numpy() * np.diff(times, prepend=0.0)) / 8
@@ -49,7 +49,7 @@ def share(result: Result) -> float:
 
 @lab.per_run("alpha in the second half of the run")
 def last_alpha(result: Result) -> float:
-    """Mean of all flows."""
+    """Mean of alpha over the flows and the second half of the run."""
     late = series(result, "alpha").filter(pl.col("time_s") > result.meta["duration_s"] / 2)
     return float(late["value"].to_numpy().mean())
 

@@ -51,4 +51,4 @@ HEADLINES = {
     "pecn/fig7-pecn-monotone": "open",
     "pecn/fig10-loose-deadlines-pecn": "the first window, not stated for these runs: 3 segments give 60 and 62 (quick)",
 }
-"""The results that a referee asks for first, with the cause of a difference."""
+"""Claims at the top of the paper's page, with the cause of a difference."""

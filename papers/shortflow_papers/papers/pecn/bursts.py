@@ -38,7 +38,7 @@ def _bursts(settings: Settings) -> lab.Study:
 
 
 def _beside(settings: Settings) -> lab.Study:
-    """Beside two backlogged flows."""
+    """Study of bursts that meet two backlogged flows."""
     quick = {"flows": QUICK_COUNTS, "background_start": "1.4s"}
     return lab.Study(BURST_AND_BACKGROUND, SCHEMES, {"flows": COUNTS}, settings, quick=quick)
 
@@ -47,7 +47,7 @@ BURSTS, BURSTS_ACROSS = _bursts(DCTCP_CODE), _bursts({**DCTCP_CODE, "receiver": 
 QUERIES, QUERIES_ACROSS = _bursts(TINY), _bursts({**TINY, "receiver": ACROSS})
 BESIDE, BESIDE_ACROSS = _beside(DCTCP_CODE), _beside({**DCTCP_CODE, "receiver": ACROSS})
 DRAINED = replace(BESIDE, schemes=("tcp",), settings={**DCTCP_CODE, "drain": "60s"})
-"""TCP beside the long flows, until even flows with several backed-off timeouts have finished."""
+"""TCP with the long flows, for long enough that even flows with several backed-off timeouts finish."""
 SPARED = "pMark spares small flows the marks that end their slow start under pECN"
 
 
@@ -57,7 +57,7 @@ def _curves(title: str, metric: str = AFCT, *, log_y: bool = True) -> lab.Curves
 
 @lab.per_run("flows that finish before a smaller one")
 def overtakers(result: Result) -> float:
-    """Number of flows that finish before some strictly smaller flow, finished or not."""
+    """Number of flows that finish before at least one smaller flow. Unfinished smaller flows count, too."""
     flows = completion(result.flows, result.meta)
     if flows["censored"].all():
         raise TooLittle("no flow finished")
@@ -68,7 +68,7 @@ def overtakers(result: Result) -> float:
 
 @lab.per_run("mean FCT of flows without a timeout", "s")
 def untimed(result: Result) -> float:
-    """Of finished flows that never waited for the retransmission timer."""
+    """Mean FCT in seconds of finished flows without a retransmission timeout."""
     kept = result.flows.filter((pl.col("timeouts") == 0) & pl.col("fct_s").is_not_null())
     return float(lab.some(kept, "flows without a timeout")["fct_s"].to_numpy().mean())
 
@@ -146,7 +146,7 @@ _ORDER = (best("pecn", ("dctcp", "d2tcp", "tcp")), best("dctcp", "tcp"), best("d
 
 @number_of("how much more they lengthen TCP's")
 def less_than_tcp(beside: lab.Data, alone: lab.Data) -> dict[str, float]:
-    """Increase of TCP's mean by long flows minus that of each other scheme."""
+    """Relative increase of TCP's mean FCT by long flows, minus that of each other scheme."""
     data = {"beside": beside, "alone": alone}
     found = lab.effect(SCHEMES, AFCT, "beside", "alone").at(flows=lab.Every(MANY)).points(data)
     counts = [n for n in beside.values("flows") if n in lab.Every(MANY)]
@@ -182,26 +182,26 @@ fig11_across.claim("pecn/sec52-interrack-background").says("across racks the out
 fig11_across.draw(_BESIDE)
 
 PRINTED = {"pecn": 54.0, "pecn-pmark": 57.0}
-"""Senders with deadlines of U[20, 30] ms."""
+"""Printed number of senders for deadlines uniform from 20 to 30 ms."""
 GRID = {"flows": range(20, 101, 2)}
 TIGHT = lab.Study(BURST, SCHEMES, GRID, DCTCP_CODE, seeds=10)
 LOOSE = lab.Study(BURST, SCHEMES, GRID, {**DCTCP_CODE, "soonest": "20ms", "latest": "30ms"}, seeds=10)
 
 
 def limits(data: lab.Data, scheme: str) -> list[float]:
-    """Largest number of senders without a missed deadline, for each seed."""
+    """Largest number of senders up to which no deadline is missed, for each seed."""
     missed = {int(n): data.by_seed(scheme, "deadline_miss", flows=n) for n in data.values("flows")}
     seeds = lab.some(next(iter(missed.values())), "deadlines")
     return [_last_without({n: of_seed[seed] for n, of_seed in missed.items()}) for seed in seeds]
 
 
 def _last_without(missed: Mapping[int, float]) -> float:
-    """Last number of senders before the first miss; 0 if the first misses."""
+    """Last number of senders before the first missed deadline; 0 if the smallest number misses one."""
     return float(max(takewhile(lambda n: missed[n] == 0, missed), default=0))
 
 
 def _pairs(study: str, *pairs: tuple[str, str]) -> lab.Quantity:
-    """Relative difference in senders between pairs of schemes."""
+    """Relative difference in the largest number of senders between pairs of schemes, paired by seed."""
 
     def find(data: lab.Data) -> dict[str, Estimate]:
         return {

@@ -1,7 +1,7 @@
-"""Figs. 2 to 4: one flow with a deadline beside four long ones, under DCTCP and D2TCP.
+"""Figs. 2 to 4: one flow with a deadline and four long flows, under DCTCP and D2TCP.
 
-The paper shows one run. Here seeds vary the starts: up to 1 ms later for long flows, up to 10 ms for the deadline flow,
-which covers many phases of their windows.
+The paper shows one run. Here, seeds delay the starts of long flows by up to 1 ms, and that of the flow with a deadline
+by up to 10 ms. The delays cover many phases of the windows.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ SIZE_BYTES = 10_000_000
 FCT = "afct_urgent_s"
 SCHEMES = ("dctcp", "d2tcp")
 PRINTED_S = {"dctcp": 0.42, "d2tcp": 0.11}
-"""The 10 MB flow starts at 1.5 s and ends at 1.92 s or 1.61 s."""
+"""Printed FCT of the 10 MB flow in seconds. The flow starts at 1.5 s and ends at 1.92 s or 1.61 s."""
 
 FIVE = star(
     "A flow with a deadline beside four of 100 MB",
@@ -48,10 +48,11 @@ LARGE = lab.Study(
 
 
 def _progress(result: Result) -> pl.DataFrame:
-    """Rate and unclipped D2TCP exponent of each sample until the flow is done or late.
+    """Rate and unclipped D2TCP exponent at each sample, until the flow is done or late.
 
-    A window of W segments per round trip is the flow's rate. The time needed, B / (0.75 W) round trips, over the time
-    left is thus independent of the RTT. The rate is a mean over five samples, several swings of the window.
+    The exponent is the time needed, B / (0.75 W) round trips, over the time left. A window of W segments per round trip
+    is the flow's rate, so the exponent does not depend on the RTT. The rate is a mean over five samples, which cover
+    several oscillations of the window.
     """
     start = flows(result, "urgent")["start_s"].item()
     samples = series(result, "throughput_bps", "urgent", start)

@@ -25,13 +25,13 @@ PAIR = star(
     parameters={"second": "400MB"},
 )
 
-# Short flows from hosts without a long flow: the queue always has a packet of lower priority.
+# Short flows come from hosts without a long flow. The queue therefore always has a packet of lower priority.
 MARKED = lab.Study(
     BURST_AND_BACKGROUND,
     MARKING,
     settings={**DCTCP_CODE, "flows": 17, "traffic.1.from": "0-16", "background_start": "1.4s"},
 )
-# One short flow of one packet: nothing of higher priority precedes it, so its mean wait is the packet's.
+# The one short flow has one packet. No packet has a higher priority, so the flow's mean wait is that of this packet.
 ORDER = lab.Study(
     BURST_AND_BACKGROUND,
     ("dctcp", "pecn"),
@@ -48,7 +48,7 @@ PAIRS = lab.Study(
 
 
 def _marks(result: Result) -> int:
-    """Marks of the short flows."""
+    """Number of marks of all short flows."""
     return int(flows(result, "short")["marks"].sum())
 
 
@@ -68,7 +68,7 @@ def _longest_wait(scheme: str) -> lab.Quantity:
 
 
 def rank_by(result: Result, by: str) -> float:
-    """Kendall's rank correlation of a column with the FCT; unfinished flows rank last."""
+    """Kendall's rank correlation of a column of the flow table with the FCT. Unfinished flows rank last."""
     every = completion(result.flows, result.meta)
     return kendall_tau(every[by].to_numpy(), every["fct_s"].fill_null(math.inf).to_numpy())
 
@@ -79,7 +79,7 @@ def _tau(scheme: str, column: str) -> lab.Quantity:
 
 
 def _over(ours: str, theirs: str, column: str, second: str) -> lab.Quantity:
-    """Paired relative difference of one flow from the other in a column."""
+    """Relative difference of one flow from the other one in a column of the flow table, paired by run."""
 
     name = {"switch_queueing_s": "wait in the switch", "acked_bytes": "bytes"}[column]
 
@@ -103,7 +103,7 @@ def beyond_equal(pairs: lab.Data) -> float:
 
 @lab.per_run("median queue outside of the burst", "packets")
 def median_queue(result: Result) -> float:
-    """Beside two long flows, from 0.2 s to the burst."""
+    """Median queue of two long flows in packets, from 0.2 s until the burst."""
     steady = (pl.col("time_s") > 0.2) & (pl.col("time_s") < BURST_AT_S)
     return float(np.median(series(result, "queue_pkt").filter(steady)["value"].to_numpy()))
 

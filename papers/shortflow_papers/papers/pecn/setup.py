@@ -1,4 +1,4 @@
-"""Shared by the recipes: the rack and its bursts (Sec. 5), and comparisons of studies."""
+"""Code that the recipes share: the rack and its bursts (Sec. 5), and comparisons of studies."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,10 +13,10 @@ BASELINES = ("tcp", "dctcp", "d2tcp")
 AFCT = "afct_short_s"
 
 COUNTS = tuple(range(10, 101, 10))
-"""Connections of a burst; the paper names only 80."""
+"""Numbers of connections of a burst. The paper names only 80."""
 QUICK_COUNTS = (20, 40, 60, 80, 100)
 MANY = 40
-"""From this number on, a burst exceeds the buffer with TCP."""
+"""Number of connections from which on a burst exceeds the buffer under TCP."""
 
 DCTCP_CODE: Settings = {
     "transport.recovery": "sack",
@@ -24,8 +24,11 @@ DCTCP_CODE: Settings = {
     "tcp.clock_granularity": "10ms",
     "host.buffer": "50pkt",
 }
-"""The DCTCP code for ns-2 that the paper builds on, and ns-2's clock and `limit_` at hosts, for all schemes: only
-window laws and queues differ. Without a handshake, because a query "can finish using only one RTT" (Sec. 3.4)."""
+"""Settings of the DCTCP code for ns-2 that the paper builds on, and ns-2's clock and `limit_` at hosts.
+
+They hold for all schemes, so that only window laws and queues differ. There is no handshake, because a query "can
+finish using only one RTT" (Sec. 3.4).
+"""
 
 TINY: Settings = {**DCTCP_CODE, "smallest": "1.6KB", "largest": "2KB"}
 """Sizes of Fig. 8."""
@@ -37,7 +40,7 @@ TCP = {"rto_min": "200ms", "initial_window": 2, "receive_window": "1000pkt"}
 
 TREE = {
     "kind": "two-tier-tree",
-    "racks": 2,  # the paper's other 16 would idle
+    "racks": 2,  # no flow would use the paper's other 16 racks
     "hosts_per_rack": 20,
     "rate": "1Gbps",
     "uplink_rate": "10Gbps",
@@ -85,25 +88,25 @@ BURST_AND_BACKGROUND: Mapping[str, object] = {
 
 
 def star(title: str, hosts: int, traffic: Sequence[Mapping[str, object]], **more: object) -> dict[str, object]:
-    """Hosts at 1 Gbps on one switch, 120 us."""
+    """Tables of a scenario with hosts at 1 Gbps on one switch, with an RTT of 120 us."""
     links = {"kind": "star", "hosts": hosts, "rate": "1Gbps", "rtt": "120us"}
     return {"title": title, "topology": links, "switch": SWITCH, "tcp": TCP, "traffic": traffic, **more}
 
 
 def fct_over(result: Result, column: str, factor: float, name: str) -> lab.Line:
-    """FCT of a run's flows in ms over a column times `factor`; the age of unfinished flows."""
+    """Curve of a run's FCTs in ms over a column times `factor`. Unfinished flows have their age, a lower bound."""
     flows = completion(result.flows, result.meta).sort(column)
     x, y = (flows[column] * factor).to_list(), (flows["elapsed_s"] * 1e3).to_list()
     return lab.Line(name, x, y, lower_bound=flows["censored"].to_list())
 
 
 def afct(schemes: lab.OneOrMore, others: lab.OneOrMore) -> lab.Quantity:
-    """Paired relative difference in mean FCT at every number of connections."""
+    """Relative difference in mean FCT at every number of connections, paired by seed."""
     return lab.change(schemes, others, AFCT).over("flows")
 
 
 def best(scheme: str, others: lab.OneOrMore = BASELINES, least: float = 0) -> lab.ClaimCondition:
-    """A scheme's mean FCT is below the others', at every number of connections from `least` on."""
+    """Condition that a scheme's mean FCT is the lowest, at every number of connections from `least` on."""
     return afct(scheme, others).at(flows=lab.Every(least) if least else lab.Every()).below()
 
 

@@ -65,7 +65,11 @@ def _needs_rto(intact: lab.Data, lost: lab.Data) -> lab.Finding:
 
 
 def _one_rtt_s() -> float:
-    """RTT: two consecutive packets on the first link, the second packet again, and its ACK twice."""
+    """RTT in seconds of a flow of two packets.
+
+    It has the propagation delay, the transmission of both packets on the first link, of the second packet on the second
+    link, and of its ACK on both links.
+    """
     gigabit = 1e9 / 8
     first, second, ack = SEGMENT + 40, 2000 - SEGMENT + 40, 40
     return 120e-6 + (first + max(first, second) + second + 2 * ack) / gigabit
@@ -81,7 +85,7 @@ def spread(runs: lab.Data) -> float:
 
 
 def _delays(odd: int) -> lab.Quantity:
-    """Extra time of flows with an odd or even number of segments under delayed ACKs."""
+    """Time in seconds that delayed ACKs add to flows with an odd or an even number of segments."""
 
     @number_of(f"how much longer flows of {'an odd' if odd else 'an even'} number of segments take", "s")
     def extra(prompt: lab.Data, delayed: lab.Data) -> dict[str, float]:

@@ -25,4 +25,4 @@ HEADLINES = {
     "xdctcp/sec5-throughput": "",
     "xdctcp/sec7-short-faster": "",
 }
-"""The results that a referee asks for first, with the cause of a difference."""
+"""Claims at the top of the paper's page, with the cause of a difference."""

@@ -1,4 +1,4 @@
-"""Sec. III: the special case of equal factors. Eqs. 1 to 5 are tests."""
+"""Sec. III: the special case of equal factors. Eqs. 1 to 5 are checked by tests of the law."""
 
 from shortflow_papers import lab
 from shortflow_papers.papers.common import same_tables

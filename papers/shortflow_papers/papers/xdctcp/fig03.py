@@ -16,17 +16,17 @@ K, BUFFER = 65, 250
 SPIKE = 1.5 * K
 FOLLOWS_S = 300e-6
 PERIOD_S = 0.01
-"""Every short sender sends once per period."""
+"""Time in seconds between two flows of the same short sender."""
 SETTLED_S = 0.15
-"""Time at which all long flows have left slow start."""
+"""Time in seconds at which all long flows have left slow start."""
 SHOWN_S = 0.2
-"""End of the drawings, for legibility."""
+"""End of the drawings in seconds, for legibility."""
 SHOWN = pl.col("time_s") <= SHOWN_S
 
 
 @lab.per_run("mean relative cut of long flows' windows")
 def mean_cut(result: Result) -> float:
-    """Relative decrease of a long flow's window, mean over all decreases between samples."""
+    """Relative decrease of a long flow's window between samples; mean over all decreases."""
     falls: list[float] = []
     for flow in long_windows(result):
         window = flow["value"].to_numpy()
@@ -37,26 +37,26 @@ def mean_cut(result: Result) -> float:
 
 @lab.per_run("lowest window of long flows")
 def lowest(result: Result) -> float:
-    """Fifth percentile of the samples, mean over the flows."""
+    """Fifth percentile of a long flow's window in segments; mean over the flows."""
     return float(np.mean([nearest_rank(flow["value"].to_numpy(), 5) for flow in long_windows(result)]))
 
 
 def most_packets(name: str, since_s: float = 0.0) -> lab.Measure:
-    """Maximum of the queue's samples from the first queries on, after a time."""
+    """Measure: maximum of the queue in packets, after `since_s` and from the first queries on."""
     later = pl.col("time_s") > since_s
     return lab.Measure(name, "packets", lambda result: float(queue(result).filter(later)["value"].to_numpy().max()))
 
 
 @lab.per_run("mean peak of the queue in a period of the short senders", "packets")
 def peak(result: Result) -> float:
-    """Each sender sends once per period."""
+    """Largest queue in packets in a period of the short senders; mean over the periods."""
     periods = queue(result).group_by((pl.col("time_s") / PERIOD_S).floor()).agg(pl.col("value").max())
     return float(periods["value"].to_numpy().mean())
 
 
 @lab.per_run("share of spikes with a cut")
 def followed(result: Result) -> float:
-    """Share of the queue's rises above 1.5 K that a fall of a long flow's window follows."""
+    """Share of the queue's rises above 1.5 K after which a long flow reduces its window."""
     found = queue(result)
     time, packets = found["time_s"].to_numpy(), found["value"].to_numpy()
     spikes = time[1:][(packets[1:] > SPIKE) & (packets[:-1] <= SPIKE)]

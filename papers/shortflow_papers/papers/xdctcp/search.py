@@ -1,4 +1,4 @@
-"""Fig. 1 and Sec. V: delay and throughput over the grid, and the best triplet."""
+"""Fig. 1 and Sec. V: delay and throughput over the grid of parameters, and the best triplet of parameters."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -26,11 +26,11 @@ MIXES = {
     "1-6-1": {"query": "0", "short": "1-6", "long": "7"},
     "3-4-1": {"query": "0-2", "short": "3-6", "long": "7"},
 }
-"""Query, short and long senders, besides the 3-3-2 of Table I."""
+"""Numbers of query, short and long senders, other than the 3-3-2 of Table I."""
 
 SEARCHES = {f"mix {name}": star(("xdctcp",), GRID, mix, COARSE) for name, mix in MIXES.items()}
 BESIDES = {f"{name}, best": star(("dctcp", "xdctcp"), settings=mix) for name, mix in {"3-3-2": {}, **MIXES}.items()}
-"""DCTCP, and xDCTCP with the paper's triplet, for each mix."""
+"""Studies of DCTCP, and of xDCTCP with the paper's triplet, for each mix of senders."""
 FACTORS = star(
     ("xdctcp",), {"transport.ns": (0.3, 0.5), "transport.nl": (0.5, 1.0)}, {"transport.g": 0.09}, quick_duration="1s"
 )
@@ -38,7 +38,7 @@ FACTORS = star(
 LONG = "goodput_long_bps"
 DELAY_S = {"xdctcp": 65.955e-6, "dctcp": 70.65e-6}
 THROUGHPUT_BPS = {"xdctcp": 1850.26e6, "dctcp": 1849.88e6}
-"""Printed in Sec. V-B."""
+"""Throughputs printed in Sec. V-B."""
 
 
 def _where(data: lab.Data, position: Position) -> dict[str, str | int | float]:
@@ -46,7 +46,7 @@ def _where(data: lab.Data, position: Position) -> dict[str, str | int | float]:
 
 
 def _delays(data: lab.Data) -> dict[Position, float]:
-    """Delay in seconds by triplet."""
+    """Mean delay in seconds by triplet."""
     return {position: data.mean("xdctcp", delay, **_where(data, position)).value for position in data.points}
 
 
@@ -58,10 +58,10 @@ def good(search: lab.Data, beside: lab.Data) -> float:
 
 
 def _near_the_best(data: lab.Data, beside: lab.Data) -> dict[str, Estimate]:
-    """Triplet with the least delay, and the distance of the paper's triplet from it and from DCTCP's throughput.
+    """Triplet with the smallest delay, and the distances of the paper's triplet from this delay and DCTCP's throughput.
 
-    The paper's goal is the least delay that maintains the average throughput: only triplets that keep 99.5 % of
-    DCTCP's count.
+    The paper's goal is the smallest delay that maintains the average throughput. Therefore, only triplets with at least
+    99.5 % of DCTCP's throughput count.
     """
     delays, of_dctcp = _delays(data), beside.mean("dctcp", throughput).value
     rates = {at: data.mean("xdctcp", throughput, **_where(data, at)).value for at in data.points}
@@ -81,11 +81,11 @@ def _near_the_best(data: lab.Data, beside: lab.Data) -> dict[str, Estimate]:
 
 EXCESS, LOSS = "delay above the least", "throughput above DCTCP's"
 OF_MIXES = {"search": "beside", **dict(zip(SEARCHES, [f"{name}, best" for name in MIXES], strict=True))}
-"""The study with DCTCP beside each search."""
+"""Name of the study with DCTCP for each search."""
 
 
 def _found(studies: Mapping[str, str], *names: str) -> Callable[..., dict[str, Estimate]]:
-    """Some of these numbers, for each search beside DCTCP."""
+    """Function that returns the named numbers of `_near_the_best` for each search."""
 
     def find(*data: lab.Data) -> dict[str, Estimate]:
         searches, besides = data[: len(studies)], data[len(studies) :]
@@ -100,7 +100,7 @@ def _of_best(text: str, studies: Mapping[str, str], *names: str, unit: str = "")
 
 
 def _optimum(slack: float, studies: Mapping[str, str]) -> list[lab.ClaimCondition]:
-    """The minimum has the paper's nl, and the paper's triplet is close to it."""
+    """Conditions that the triplet with the smallest delay has the paper's nl and is near the paper's triplet."""
     excess = _of_best("delay at the paper's triplet over the least", studies, EXCESS, unit=lab.RELATIVE)
     loss = _of_best("its average throughput over DCTCP's", studies, LOSS, unit=lab.RELATIVE)
     nl = _of_best("nl of the least delay", studies, "nl")
@@ -112,7 +112,7 @@ def _triplet(studies: Mapping[str, str]) -> lab.Quantity:
 
 
 def _corner(metric: lab.MetricOrMeasure) -> lab.Quantity:
-    """A metric with the paper's factors over its value with DCTCP's factors."""
+    """Ratio of a metric with the paper's factors to that with DCTCP's factors."""
     at = lab.level("xdctcp", metric)
     corners = (at.at(transport__ns=0.3, transport__nl=1.0), at.at(transport__ns=0.5, transport__nl=0.5))
     return lab.ratio(*corners)
