@@ -1,4 +1,4 @@
-"""Criteria of an answer: metrics, baseline, and what counts as a tie."""
+"""Criteria of an answer: metrics, baseline, and limits of a tie."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -159,7 +159,7 @@ def _type_of(expected: str) -> str:
 
 
 def is_kind(declared: Declared) -> bool:
-    """True for one of several kinds of a table."""
+    """True if the table has several kinds, and this is one of them."""
     return declared["name"] != declared["table"]
 
 

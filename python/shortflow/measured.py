@@ -88,11 +88,11 @@ class MeasuredFlows:
         return self.flows.with_columns(elapsed_s="fct_s", elapsed_slowdown="slowdown", censored=pl.lit(False))
 
     def in_network(self, flows: "Iterable[pl.DataFrame]") -> "MeasuredFlows":
-        """The flows with slowdowns, if runs give one ideal FCT for each size. Else the flows unchanged."""
+        """The flows with slowdowns, if runs give one ideal FCT for each size. Otherwise, the flows unchanged."""
         known = pl.concat(each.select("size_bytes", "ideal_fct_s").drop_nulls().unique() for each in flows)
         by_size = known.group_by("size_bytes").agg(pl.col("ideal_fct_s").min(), high=pl.col("ideal_fct_s").max())
         by_size = by_size.sort("size_bytes")
-        longest = by_size["high"].cum_max()  # up to this size; on one path, a larger flow takes longer
+        longest = by_size["high"].cum_max()  # ideal FCT up to this size: on one path, a larger flow takes longer
         if by_size.is_empty() or (longest > by_size["ideal_fct_s"] * (1 + _SAME)).any():
             return self
         times = np.interp(

@@ -171,7 +171,7 @@ class Results:
 
     @property
     def shown_first(self) -> Self:
-        """Point that plots of a single point show first. A point with tables, if there is one."""
+        """Point that plots of a single point show first. It has tables, if any point has."""
         points = [point for point in self.points if point.with_tables.done] or self.points
         return points[len(points) // 2]
 

@@ -68,7 +68,7 @@ class _Choice:
         return accepts(self.scheme, key, host_queue)
 
     def build(self, settings: Settings) -> Scheme:
-        """The scheme with its own settings, and with those of `settings` that it has parameters for."""
+        """The scheme with its own settings, and with the entries of `settings` that it has parameters for."""
         if isinstance(self.scheme, str):
             return Scheme.parse(self.scheme, self._given(settings), self.label)
         return as_scheme(self.scheme, self._given(settings), self.label)

@@ -154,7 +154,7 @@ class Weights:
 
 
 def nested_times(link: float, large: float, small: float, rate: float) -> tuple[float, float]:
-    """ATCP, Theorem 2: FCT of a small flow at `rate`, and FCT of the large flow during which it runs, on one link."""
+    """ATCP, Theorem 2: FCT of a small flow at `rate`, and FCT of a large flow that lasts longer on the same link."""
     return small / rate, (large + small) / link
 
 

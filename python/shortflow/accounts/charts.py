@@ -9,7 +9,7 @@ from shortflow.report.blocks import Block, Column, Section, Words
 from shortflow.report.chart import Chart, Row, Spec, by_scheme, has_value, mark, markers, numeric, tips, view, words
 
 _PARTS = 10
-"""Maximum number of parts in a panel. The smaller parts are shown as one."""
+"""Maximum number of parts in a panel. The smaller parts share one row."""
 _REST = "all other parts"
 _CLASSES = 4
 

@@ -33,7 +33,10 @@ class Parting(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Number of finite flows of a run, and of those whose law was asked, by reason. A flow may have several reasons."""
+    """Number of finite flows of a run, and of finite flows whose law was asked, by reason.
+
+    A flow may have several reasons.
+    """
 
     flows: int
     marked: int
@@ -170,7 +173,7 @@ def in_order(change: Change) -> list[TimePart]:
 
 def _parting(first: Run, second: Run, progress: Progress | None) -> Parting | None:
     with tempfile.TemporaryDirectory(prefix="shortflow-why-") as place:
-        # Events of a run may exceed memory, so they go to files, to be read again beside those of the second run.
+        # Events of a run may exceed memory, so they go to files, and are compared with the events of the second run.
         portions: list[Path] = []
 
         def keep(rows: _core.Table) -> None:
@@ -216,7 +219,7 @@ class _Beside:
         self._mine, self._theirs = self._mine.slice(common), self._theirs.slice(common)
 
     def end(self) -> Parting | None:
-        """The next event of the run that has further events after the other run ended. None if neither has one."""
+        """The next event, if one run has further events after the other run ended. None if both ended together."""
         while not self._mine.height and (portion := next(self._portions, None)):
             self._mine = pl.read_parquet(portion)
         mine, theirs = (each.row(0, named=True) if each.height else None for each in (self._mine, self._theirs))

@@ -1,4 +1,4 @@
-"""`expect`: numbers to expect of a scenario before a run, and the suspects of a measured one."""
+"""`expect`: numbers to expect of a scenario before a run, and suspects for numbers that were measured."""
 
 from collections.abc import Sequence
 from dataclasses import replace

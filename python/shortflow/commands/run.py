@@ -149,7 +149,7 @@ def run(
 def _perfetto(
     scenario: Scenario, file: str | Path | None, only: Sequence[str], trace: str | None
 ) -> tuple[PerfettoChoice, Path] | None:
-    """Choice and file of the requested trace for Perfetto; None without one."""
+    """Choice and file of the requested trace for Perfetto. None if no such trace is requested."""
     if file is None:
         if only:
             raise ConfigError(f"--perfetto-only {only[0]}: needs --perfetto FILE")
@@ -167,7 +167,7 @@ def _recording(
     drawn: tuple[PerfettoChoice, Path] | None,
     out: Path | None,
 ) -> Iterator[tuple[Capture | None, Captured | None]]:
-    """The capture for the requested traces and port captures; None without any."""
+    """The capture for the requested traces and port captures. None if neither is requested."""
     if not trace and not pcaps and not drawn:
         yield None, None
         return

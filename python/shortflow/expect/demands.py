@@ -239,8 +239,8 @@ def mixed(parts: Sequence[tuple[float, Mapping[Pair, float]]]) -> dict[Pair, flo
 def sampled_sizes(values: Mapping[str, str], prefix: str, scenario: Scenario) -> tuple[list[float], float]:
     """Sizes in bytes that the simulator draws, sorted, and their exact mean.
 
-    The sizes come from a run of a small network with the same `sizes`. At a load of 1/2, the expected number of flows
-    gives the mean.
+    The sizes come from a run of a network with two hosts and the same `sizes`. At a load of 1/2, the expected number of
+    flows gives the mean.
     """
     sizes: dict[str, Any] = {}
     for key, value in values.items():

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 Entry = Mapping[str, Any]
-"""Attributes of a name: `name` or `id`, and `summary`. Optional are `unit`, `source`, `paper`, and `values` with the
-one `taken`.
+"""Attributes of a name: `name` or `id`, and `summary`. Optional are `unit`, `source`, `paper`, and `values` with
+`taken`, the value in use.
 """
 
 

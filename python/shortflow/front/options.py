@@ -166,7 +166,7 @@ def precision(until_ci: str | None, max_seeds: int | None) -> Precision | None:
 
 
 def scenario_with(scenario: AnyScenario, changes: Changes | None) -> Scenario:
-    """The scenario, loaded with the changes that are its own, so that they may supply missing values.
+    """The scenario, loaded with the changes that set its own keys, because these may supply missing values.
 
     A loaded `Scenario` is returned unchanged.
     """
