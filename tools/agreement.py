@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Put what `shortflow linux agreement` has measured on its page.
+"""Updates docs/agreement.md with results of `shortflow linux agreement`.
 
     python tools/agreement.py results/agreement/agreement.json
 
-keeps what the tables are made of in docs/testbed/agreement.json, and writes the tables anew into docs/agreement.md.
-Cells that were not measured this time stay.
+The command stores the numbers of the tables in docs/testbed/agreement.json, and writes the tables to docs/agreement.md.
+Cells that the results do not have stay.
 """
 
 import json
@@ -21,7 +21,7 @@ TABLE = re.compile(r"^\| scenario \| metric \|.*\n(?:\|.*\n)+", re.MULTILINE)
 
 
 def essence(cell: dict[str, Any]) -> dict[str, Any]:
-    """The parts of a cell that the table shows."""
+    """The fields of a cell that the tables show."""
     paired = cell["comparison"].get("paired", {REAL: {SIMULATED: {}}})[REAL][SIMULATED]
     shown = {name: paired[name] for name in cell["standing"]}
     return {
@@ -34,7 +34,7 @@ def essence(cell: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Renew file and page."""
+    """Updates file and page."""
     kept = DOCS / "testbed" / "agreement.json"
     before = json.loads(kept.read_text(encoding="utf-8"))
     new = [essence(cell) for cell in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))]

@@ -19,7 +19,7 @@ CASES: dict[str, tuple[str, Settings]] = {
 
 
 def timed(scenario: _core.Scenario, scheme: str, cores: int) -> tuple[float, str]:
-    """Seconds by the clock, and the digest."""
+    """Wall-clock time of a run in seconds, and its digest."""
     started = time.perf_counter()
     result = _core.run(scenario, _core.Scheme.parse(scheme, []), 1, _core.Control(), None, cores)
     spent = time.perf_counter() - started
@@ -27,7 +27,7 @@ def timed(scenario: _core.Scenario, scheme: str, cores: int) -> tuple[float, str
 
 
 def main() -> None:
-    """Time the cases and print a line for each."""
+    """Times the cases, and prints a line for each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=7)

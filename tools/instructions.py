@@ -18,7 +18,7 @@ BASELINE = Path(__file__).with_suffix(".json")
 PACKAGE = Path(__file__).resolve().parent.parent / "python"
 MOST = 1.03
 Case = tuple[str, str, str, dict[str, object]]
-"""A scenario, a short and a longer time, and other settings."""
+"""Scenario, a short and a longer duration, and other settings."""
 
 CASES: dict[str, Case] = {
     "S1": ("bench-star", "100ms", "500ms", {}),
@@ -42,7 +42,7 @@ print(_core.run(scenario, built, 1, _core.Control()).meta()["counters"]["packet_
 
 
 def count(scenario: str, scheme: str, settings: dict[str, object]) -> tuple[int, int]:
-    """Instructions of a run with all around it, and its packet-hops."""
+    """Instructions of a process that does one run, and packet-hops of the run."""
     valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     command = [*valgrind, sys.executable, "-P", "-c", RUN, scenario, scheme, json.dumps(settings)]
     environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": str(PACKAGE)}
@@ -60,7 +60,7 @@ def per_hop(case: Case, scheme: str) -> float:
 
 
 def main() -> int:
-    """Count, and compare with the baseline or renew it."""
+    """Counts instructions, and compares them with the baseline or writes a new baseline."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--renew", action="store_true", help="write the baseline instead of comparing with it")
     parser.add_argument("cases", nargs="*", default=list(CASES), help=", ".join(CASES))

@@ -17,16 +17,16 @@ from shortflow_papers.reproduction.judged import Judged
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 KEPT = ROOT / "results" / "known"
-"""The runs, so that an interrupted call resumes."""
+"""Store of the runs, from which an interrupted call resumes."""
 PAGE = DOCS / "known-results.md"
 PICTURE = DOCS / "pictures" / "known.svg"
 TABLE = re.compile(r"(?<=<!-- known results: begin -->\n).*?(?=<!-- known results: end -->)", re.DOTALL)
 ROW = 22
-"""Height of a row of the picture."""
+"""Height of a row of the picture, in pixels."""
 
 
 def measured() -> Reproduction:
-    """All known results at full scale."""
+    """Reproduction of all known results at full scale."""
     store = Store(KEPT)
     runner = Runner(store=store)
     with concluding(store), progress_bar("known results", Lines()) as runner.progress:
@@ -34,7 +34,10 @@ def measured() -> Reproduction:
 
 
 def table(done: Reproduction) -> str:
-    """One row a result: what is known, our number with its 95 % interval, the allowed distance, the verdict."""
+    """Table in Markdown with a row for each result.
+
+    A row has the known value, our number with its 95 % interval, the allowed distance and the verdict.
+    """
     lines = ["| result | known | measured | allowed | verdict | scenario |", "|---|---:|---:|---:|---|---|"]
     for figure in done.figures:
         scenarios = [str(study.scenario) for study in figure.figure.studies.values()]
@@ -56,7 +59,7 @@ def table(done: Reproduction) -> str:
 
 
 def deciding(judged: Judged) -> tuple[float, str, tuple[float, float] | None]:
-    """The deciding number with its unit and its 95 % interval, unless the seeds differ in the fifth digit only."""
+    """Deciding number, its unit, and its 95 % interval. The interval is None if its width is below 0.01 %."""
     finding = judged.finding
     value = finding.measured[finding.deciding]
     assert isinstance(value, float), judged.claim.id
@@ -65,7 +68,7 @@ def deciding(judged: Judged) -> tuple[float, str, tuple[float, float] | None]:
 
 
 def picture(done: Reproduction) -> Chart:
-    """Every measured number over the known one, with its 95 % interval. Ranges have no known one."""
+    """Chart of measured numbers over known ones, with 95 % intervals. Results with a known range are left out."""
     rows: list[dict[str, Any]] = []
     for judged in done.claims:
         value, _, ci95 = deciding(judged)

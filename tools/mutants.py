@@ -23,20 +23,21 @@ WORK = ROOT / "target" / "mutants"
 ARGUED = ROOT / "tools" / "mutants-argued.txt"
 SOURCES = ("Cargo.toml", "Cargo.lock", "crates", "data", "linux", "python/shortflow/scenarios")
 
-# Modules of crates/sim/tests that take seconds and tell what TCP does.
+# Modules of crates/sim/tests that check TCP and take seconds.
 TCP_TESTS = ("accounting", "analytic", "ecn_echo", "linux_tcp", "path", "rack", "recovery")
 
 
 class Stage(NamedTuple):
-    """One program of tests and the filters for its tests; what it misses goes to the next stage."""
+    """A test program, and filters for its tests. Mutants that the program misses go to the next stage."""
 
     program: str
     filters: tuple[str, ...] = ()
-    package: str = ""  # of the program, if it is not the area's
+    package: str = ""
+    """Package of the program, if it is not the area's."""
 
 
 class Area(NamedTuple):
-    """Files to mutate, the package whose tests run, in stages, and after how many seconds they hang."""
+    """Files to mutate, their package, the stages of tests, and the timeout of the tests in seconds."""
 
     package: str
     files: tuple[str, ...]
@@ -66,7 +67,7 @@ AREAS = {
 
 
 def renew_copy(tree: Path) -> None:
-    """Makes `tree` a copy of the tracked sources; files that did not change keep their time."""
+    """Makes `tree` a copy of the tracked sources. Unchanged files keep their modification times."""
     listed = subprocess.run(["git", "ls-files", *SOURCES], cwd=ROOT, check=True, capture_output=True, text=True)
     wanted = {name for name in listed.stdout.splitlines() if (ROOT / name).is_file()}
     for old in [path for path in tree.rglob("*") if path.is_file()]:
@@ -80,7 +81,7 @@ def renew_copy(tree: Path) -> None:
 
 
 def forget_changed(work: Path, tree: Path) -> None:
-    """Drops what became of mutants in files whose code, but for its unit tests, is not as it was then."""
+    """Drops the outcomes of mutants in files whose code has changed since. Changes of unit tests do not count."""
     results, kept = collect(work), work / "sources.json"
     known: dict[str, str] = json.loads(kept.read_text()) if kept.is_file() else {}
     now = {
@@ -99,19 +100,19 @@ def forget_changed(work: Path, tree: Path) -> None:
 
 
 def cargo_mutants(area: Area, tree: Path) -> list[str]:
-    """The command that all uses of the tool in `area` share."""
+    """The common part of all cargo-mutants commands for an area."""
     files = [f"--file={glob}" for glob in area.files] + [f"--exclude={glob}" for glob in area.without]
     return ["cargo", "mutants", f"--dir={tree}", f"--package={area.package}", "--no-config", *files]
 
 
 def collect(work: Path) -> dict[str, str]:
-    """Fate of each mutant so far, the last run included, even if killed."""
+    """Outcome of each mutant so far, including those of the last run, even if it was killed."""
     results_file, last = work / "results.json", work / "mutants.out" / "outcomes.json"
     results: dict[str, str] = json.loads(results_file.read_text()) if results_file.is_file() else {}
     if last.is_file():
         try:
             outcomes = json.loads(last.read_text())["outcomes"]
-        except json.JSONDecodeError:  # killed while it was written
+        except json.JSONDecodeError:  # the run was killed while it wrote the file
             outcomes = []
         for outcome in outcomes:
             if outcome["scenario"] != "Baseline":
@@ -124,7 +125,7 @@ def collect(work: Path) -> dict[str, str]:
 
 
 def test_stage(area: Area, work: Path, command: list[str], stage: Stage, skip: set[str]) -> None:
-    """Tests all mutants but those of `skip` with one program of tests."""
+    """Tests all mutants, except those in `skip`, with one test program."""
     out = work / "mutants.out"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()
@@ -136,7 +137,7 @@ def test_stage(area: Area, work: Path, command: list[str], stage: Stage, skip: s
         "PROPTEST_RNG_SEED": "1",
     }
     options = ["--iterate", "--in-place", f"--timeout={area.timeout}", f"--output={work}", "--colors=never"]
-    # What is built again for each mutant is built quickly, what it depends on as always.
+    # The mutated package is built for each mutant, so it is built without optimisation. Its dependencies are optimised.
     quickly = f"--config=profile.dev.package.{area.package}.opt-level=0"
     tests = [f"--test-package={stage.package or area.package}", f"--cargo-arg={stage.program}"]
     options += [*tests, f"--cargo-arg={quickly}", "--", "--", *stage.filters]
@@ -144,18 +145,18 @@ def test_stage(area: Area, work: Path, command: list[str], stage: Stage, skip: s
         done = subprocess.run([*command, *options], env=environment, check=False)
     finally:
         collect(work)
-    if done.returncode not in (0, 2, 3):  # all caught, some missed, some hang
+    if done.returncode not in (0, 2, 3):  # 0: all caught, 2: some missed, 3: some timed out
         sys.exit(f"cargo-mutants stopped with {done.returncode}; see {out / 'log'}")
 
 
 def mutants_of(command: list[str]) -> list[str]:
-    """The names of all mutants, in the order of their places."""
+    """Names of all mutants, in the order of their positions in the sources."""
     listed = subprocess.run([*command, "--list", "--json"], check=True, capture_output=True, text=True)
     return [mutant["name"] for mutant in json.loads(listed.stdout)]
 
 
 def run(name: str, shard: tuple[int, int]) -> list[str]:
-    """Tests what is left of a shard of an area; returns the mutants of the shard, tested or not."""
+    """Tests the untested mutants of a shard of an area. Returns all mutants of the shard, tested or not."""
     area, work = AREAS[name], WORK / name
     tree = work / "tree"
     tree.mkdir(parents=True, exist_ok=True)
@@ -174,18 +175,18 @@ def run(name: str, shard: tuple[int, int]) -> list[str]:
 
 
 def without_place(mutant: str) -> str:
-    """The mutant's file and what it replaces, without the line that it stands in."""
+    """The name of a mutant without its line and column: its file and its change."""
     return re.sub(r"^([^:]+):\d+:\d+: ", r"\1: ", mutant)
 
 
 def argued() -> Counter[str]:
-    """The mutants that cannot be caught, each as often as it stands in the list; reasons follow ` # `."""
+    """Mutants that no test can catch, with their numbers of occurrences in the list. Reasons follow ` # ` there."""
     lines = ARGUED.read_text().splitlines() if ARGUED.is_file() else []
     return Counter(line.partition(" # ")[0].strip() for line in lines if line and not line.startswith("#"))
 
 
 def summarize(name: str, chosen: list[str]) -> bool:
-    """Prints the counts and the survivors without a reason; true if there is none."""
+    """Prints the counts, and the survivors without a reason. Returns True if there are no such survivors."""
     results, reasons = collect(WORK / name), argued()
     count = Counter(results.get(mutant, "untested") for mutant in chosen)
     survivors = []
@@ -207,7 +208,7 @@ def summarize(name: str, chosen: list[str]) -> bool:
 
 
 def shard_of(text: str) -> tuple[int, int]:
-    """Reads `K/N`: every Nth mutant from the Kth on, counted from 0."""
+    """Reads a shard `K/N`: every Nth mutant from number K on, counted from 0."""
     match = re.fullmatch(r"(\d+)/(\d+)", text)
     if match is None or int(match[1]) >= int(match[2]):
         raise argparse.ArgumentTypeError(f"{text!r} is not K/N with K below N, such as 0/20")

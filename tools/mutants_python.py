@@ -47,7 +47,7 @@ hypothesis.settings.load_profile("mutants")
 
 
 def renew_copy(room: str) -> Path:
-    """A folder with the package, its tests and mutmut's settings; files that did not change keep their time."""
+    """Renews a folder with the package, its tests and mutmut's settings. Unchanged files keep modification times."""
     place = WORK / room
     wanted = {f"shortflow/{path.relative_to(ROOT / 'python' / 'shortflow')}": path for path in _sources()}
     wanted |= {f"tests/{path.name}": path for path in (ROOT / "tests").glob("*.py")}
@@ -75,14 +75,14 @@ def outcomes(place: Path) -> dict[str, int | None]:
 
 
 def mutmut(place: Path, *arguments: str, shown: bool = True) -> str:
-    """Runs mutmut in the copy, and returns what it prints unless that is `shown`."""
+    """Runs mutmut in the copy, and returns its output unless the output is `shown`."""
     to = None if shown else subprocess.PIPE
     done = subprocess.run([sys.executable, "-m", "mutmut", *arguments], cwd=place, check=False, text=True, stdout=to)
     return done.stdout or ""
 
 
 def change(place: Path, mutant: str) -> str:
-    """A mutant without its number: file, function, the line as it is, and the line as it was broken."""
+    """Name of a mutant without its number: file, function, original line, and mutated line."""
     text = mutmut(place, "show", mutant, shown=False)
     lines = re.findall(r"^[-+](?![-+]{2} ).*$", text, re.MULTILINE)
     module, _, function = mutant.partition("__mutmut_")[0].rpartition(".")
@@ -91,13 +91,13 @@ def change(place: Path, mutant: str) -> str:
 
 
 def argued() -> Counter[str]:
-    """Mutants that no test can catch, each as often as it is in the list; reasons follow ` # `."""
+    """Mutants that no test can catch, with their numbers of occurrences in the list. Reasons follow ` # ` there."""
     lines = ARGUED.read_text("utf-8").splitlines()
     return Counter(line.rpartition(" # ")[0].strip() for line in lines if line and not line.startswith("#"))
 
 
 def summarize(room: str, place: Path) -> bool:
-    """Prints the counts and the survivors without a reason; true if there is none."""
+    """Prints the counts, and the survivors without a reason. Returns True if there are no such survivors."""
     found, reasons, survivors = outcomes(place), argued(), []
     survived = [mutant for mutant, code in found.items() if code == 0]
     for mutant in survived:

@@ -20,20 +20,20 @@ SPECIFICATION = re.compile(r"<!-- specification [0-9a-f]{64} -->")
 
 
 def charts() -> dict[str, Chart]:
-    """Charts of one sweep by the name of their picture."""
+    """Charts of one sweep, by the names of their pictures."""
     grid: dict[str, Any] = {"load": [0.2, 0.4, 0.6, 0.8]}
     runs = sf.sweep("l2dct-benchmark", "tcp,dctcp,l2dct", grid, 3, settings={"duration": "1s"}, progress=False)
     return {"answer": runs.plot.headlines(), "ranking": runs.plot.ranked(), "trade-off": runs.plot.trade_off()}
 
 
 def distribution() -> Chart:
-    """Chart of the page on Python."""
+    """Chart for the page on Python."""
     scenario = sf.load("l2dct-benchmark").with_(duration="300ms")
     return sf.compare(scenario, "tcp,dctcp,l2dct", 3, progress=False).plot.fct_cdf()
 
 
 def delays() -> Chart:
-    """Chart of the long flows of the page on schemes."""
+    """Chart of long flows for the page on schemes."""
     page = (DOCS / "schemes.md").read_text(encoding="utf-8")
     long = tomllib.loads(page.partition("cat > long.toml <<'EOF'\n")[2].partition("EOF\n")[0])
     names = ["dctcp", "dctcp over tcn", *(f"swift+queueing={each}us+fs_range=0s" for each in (100, 200)), "swift"]
@@ -42,7 +42,7 @@ def delays() -> Chart:
 
 
 def front() -> Chart:
-    """Chart of the search for a trade-off of the page on tuning."""
+    """Chart of a search with two objectives, for the page on tuning."""
     asked: dict[str, Any] = {"minimize": "afct_short_s", "maximize": "goodput_long_bps", "check_on": "none"}
     asked |= {"trials": 16, "seeds": 2, "check_seeds": 3, "settings": {"duration": "300ms"}}
     ranges = {"transport.w_max": "1:5", "transport.w_min": "0.05:2:log"}
@@ -51,11 +51,11 @@ def front() -> Chart:
 
 
 OF_PAGES = {"distribution": distribution, "delays": delays, "front": front}
-"""Charts that `<!-- picture: NAME -->` shows on the site, whose build draws them."""
+"""Charts that the build of the site draws in place of `<!-- picture: NAME -->`."""
 
 
 def executed(path: Path) -> Any:
-    """A notebook with its outputs, run in an empty directory."""
+    """A notebook with its outputs, after a run in an empty directory."""
     notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     with tempfile.TemporaryDirectory() as place:
         resources = {"metadata": {"path": place}}
@@ -64,7 +64,7 @@ def executed(path: Path) -> Any:
 
 
 def main() -> None:
-    """Writes all pictures, and all notebooks with their outputs but those of progress bars, which are gone."""
+    """Writes all pictures, and all notebooks with their outputs. Outputs of progress bars are left out."""
     PLACE.mkdir(exist_ok=True)
     for name, chart in charts().items():
         (PLACE / f"{name}.svg").write_text(chart.svg, encoding="utf-8")

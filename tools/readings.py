@@ -17,30 +17,30 @@ SEEDS = 5
 
 
 class AsPrinted(L2dctInPython):
-    """As printed: k = w/w_max, a cut of alpha^w/2."""
+    """The law as printed: an increase of k = w/w_max and a cut of alpha^w/2."""
 
 
 class StepOfOne(L2dctInPython):
-    """K = 1 for all flows."""
+    """The increase k is 1 for all flows."""
 
     def step(self, flow: Flow) -> float:
-        """Segments added per round trip."""
+        """Increase of the window per round trip, in segments."""
         return 1.0
 
 
 class StepOfWeight(L2dctInPython):
-    """K = w, not divided by w_max."""
+    """The increase k is w, not divided by w_max."""
 
     def step(self, flow: Flow) -> float:
-        """Segments added per round trip."""
+        """Increase of the window per round trip, in segments."""
         return self.weight(flow)
 
 
 class StepInSlowStart(L2dctInPython):
-    """K in slow start too: k segments for each that is acknowledged."""
+    """The increase k also holds in slow start: k segments for each acknowledged segment."""
 
     def grow(self, window: Window, ack: Ack, step: float = 1.0) -> None:  # type: ignore[override]
-        """Opens the window by k in slow start as well."""
+        """Grows the window by k per acknowledged segment in slow start, and by k per round trip after it."""
         if window.cwnd < window.ssthresh:
             window.cwnd += step * min(ack.acked / ack.flow.mss, 1.0)
         else:
@@ -48,10 +48,10 @@ class StepInSlowStart(L2dctInPython):
 
 
 class CutOfDctcp(L2dctInPython):
-    """A cut of alpha/2, whatever the weight."""
+    """The cut is alpha/2 for all weights."""
 
     def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
-        """Cuts at a mark as this reading does."""
+        """Cuts the window by the share alpha/2 on a mark."""
         if cause == "ecn-echo":
             self.multiplicative_decrease(window, 1 - self.alpha / 2)
         else:
@@ -59,10 +59,10 @@ class CutOfDctcp(L2dctInPython):
 
 
 class WholePenalty(L2dctInPython):
-    """A cut of alpha^w, not of half of it."""
+    """The cut is alpha^w, not half of it."""
 
     def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
-        """Cuts at a mark as this reading does."""
+        """Cuts the window by the share alpha^w on a mark."""
         if cause == "ecn-echo":
             self.multiplicative_decrease(window, 1 - self.alpha ** self.weight(flow))
         else:
@@ -70,32 +70,32 @@ class WholePenalty(L2dctInPython):
 
 
 class WeightOfWindow(L2dctInPython):
-    """W as it was when the window of alpha began."""
+    """The weight w is that at the beginning of the window over which alpha is updated."""
 
     kept, begun = W_MAX, -1
 
     def on_ack(self, window: Window, ack: Ack) -> None:
-        """Keeps the weight of each window of alpha."""
+        """Stores the weight at the beginning of each window of alpha."""
         if self.window_end != self.begun:
             self.begun, self.kept = self.window_end, super().weight(ack.flow)
         super().on_ack(window, ack)
 
     def weight(self, flow: Flow) -> float:
-        """The weight in this reading."""
+        """The stored weight."""
         return self.kept
 
 
 class FirstAlphaOfOne(L2dctInPython):
-    """Alpha is 1 at first."""
+    """Alpha is initially 1."""
 
     alpha = 1.0
 
 
 class FloorOfTwo(L2dctInPython):
-    """A cut leaves two segments at least."""
+    """A cut leaves at least two segments."""
 
     def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
-        """Cuts at a mark as this reading does."""
+        """Cuts the window by the share alpha^w/2 on a mark, but at most to two segments."""
         if cause == "ecn-echo":
             self.multiplicative_decrease(window, 1 - self.alpha ** self.weight(flow) / 2, 2.0)
         else:
@@ -103,10 +103,10 @@ class FloorOfTwo(L2dctInPython):
 
 
 class SmallestWeight(L2dctInPython):
-    """W_min = 0.3, chosen to fit."""
+    """The smallest weight w_min is 0.3, chosen to fit the paper's numbers."""
 
     def weight(self, flow: Flow) -> float:
-        """The weight in this reading."""
+        """The printed weight, scaled to the range from 0.3 to w_max."""
         printed = super().weight(flow)
         return W_MAX - (W_MAX - printed) * (W_MAX - 0.3) / (W_MAX - 0.125)
 
@@ -123,11 +123,14 @@ READINGS: dict[str, type[CongestionControl]] = {
     "a cut leaves two segments at least": FloorOfTwo,
     "w_min = 0.3, chosen to fit": SmallestWeight,
 }
-"""Each reading by what it says."""
+"""Law of each reading, by the reading's description in the table."""
 
 
 def table() -> str:
-    """One row a reading: change of the short flows' mean FCT and of the long flows' goodput against DCTCP, in %."""
+    """Table in Markdown with a row for each reading.
+
+    A row has the relative differences from DCTCP in % of short flows' mean FCT and of long flows' goodput.
+    """
     settings = {**HOSTS, **LAWS, **NS2, "load": 0.1, "duration": "1s"}
     laws: list[str | type[CongestionControl]] = ["dctcp", *READINGS.values()]
     found = shortflow.compare("l2dct-benchmark", laws, SEEDS, ideal=False, settings=settings)

@@ -1,7 +1,7 @@
-"""A sixth of the claims with runs, recomputed from raw tables by Polars alone: no line of lab or metrics is shared.
+"""Numbers of a sixth of the claims with runs, recomputed from raw tables by Polars, without code of lab or metrics.
 
-`tools/verdicts.py` compares them with the committed results at full scale, and `papers/tests/test_recomputed.py` with
-the lab's at the quick scale.
+`tools/verdicts.py` compares these numbers with the committed results at full scale. `papers/tests/test_recomputed.py`
+compares them with those of the lab at the quick scale.
 """
 
 import functools
@@ -48,7 +48,7 @@ TRANSPORTS = ("tcp", "dctcp", "fast")
 
 
 def seeds(flows: pl.DataFrame, value: pl.Expr) -> list[float]:
-    """An aggregate of the flows of each seed, in the order of the seeds."""
+    """An aggregate over the flows of each seed, in the order of the seeds."""
     return flows.group_by("seed").agg(value.alias("v")).sort("seed")["v"].to_list()
 
 
@@ -65,7 +65,7 @@ def planned(figure: str) -> dict[tuple[float | str, ...], list[Run]]:
 
 @functools.cache
 def results(figure: str, scheme: str, *at: float | str) -> list[Result]:
-    """Runs of a scheme at a point of a figure's first study, of all seeds."""
+    """Results of a scheme at a point of a figure's first study, for all seeds."""
     assert _PLACE.runner, "use() comes first"
     runs = [run for run in planned(figure)[at] if run.scheme.name == scheme]
     return _PLACE.runner.answer(once(Wanted(runs)), conclude=False)
@@ -73,29 +73,29 @@ def results(figure: str, scheme: str, *at: float | str) -> list[Result]:
 
 @functools.cache
 def flows(figure: str, scheme: str, *at: float | str) -> pl.DataFrame:
-    """Flows that start after the warm-up."""
+    """Flows of these results that start after the warm-up."""
     found = [(each.flows, each.meta["warmup_s"]) for each in results(figure, scheme, *at)]
     return pl.concat([each.filter(pl.col("start_s") >= warmup) for each, warmup in found])
 
 
 def query(scheme: str, *at: float | str, figure: str = ALONE) -> list[float]:
-    """Seconds until the root has the last answer, mean over the queries, by seed."""
+    """Mean time in seconds until the root has the last answer of a query, by seed."""
     tasks = pl.concat([each.tasks.filter(pl.col("kind") == "query") for each in results(figure, scheme, *at)])
     return seeds(tasks, (pl.col("finish_s") - pl.col("start_s")).mean())
 
 
 def answers(scheme: str, workers: int, value: pl.Expr, figure: str = ALONE) -> float:
-    """A number of FaST's answers, mean over the seeds."""
+    """An aggregate over FaST's answers; mean over the seeds."""
     return mean(seeds(flows(figure, scheme, workers).filter(pl.col("class") == "query"), value))
 
 
 def change(ours: list[float], theirs: list[float]) -> float:
-    """Relative difference of two means."""
+    """Relative difference of the mean of `ours` from the mean of `theirs`."""
     return mean(ours) / mean(theirs) - 1
 
 
 def fct(figure: str, scheme: str, *at: float, percent: float | None = None) -> list[float]:
-    """Mean or nearest-rank percentile of short flows' completion times, by seed."""
+    """Mean or nearest-rank percentile of short flows' completion times in seconds, by seed."""
     short = flows(figure, scheme, *at).filter(pl.col("class") == "short")
     by_rank = pl.col("fct_s").sort().gather((pl.len() * (percent or 0) / 100).ceil().cast(pl.Int64) - 1).first()
     return seeds(short, pl.col("fct_s").mean() if percent is None else by_rank)
@@ -107,19 +107,19 @@ def over(figure: str, ours: str, theirs: str, *at: float, percent: float | None 
 
 
 def loads(theirs: str, figure: str = LOADS, percent: float | None = None) -> Numbers:
-    """Relative difference of L2DCT at every load, and the lowest."""
+    """Relative difference of L2DCT's completion times from another scheme's at every load, and the lowest of them."""
     at_loads = [float(at) for (at,) in planned(figure)]
     found = {f"load {at:g}": over(figure, "l2dct", theirs, at, percent=percent) for at in at_loads}
     return {**found, "lowest": min(found.values())}
 
 
 def timeouts(scheme: str, workers: int, figure: str = ALONE) -> float:
-    """Timeouts per query."""
+    """Mean number of timeouts per query."""
     return answers(scheme, workers, pl.col("timeouts").sum() / pl.col("task").n_unique(), figure)
 
 
 def bulk(scheme: str, workers: int) -> list[float]:
-    """Throughput of the 10 MB, mean over the rounds, by seed."""
+    """Mean throughput of the 10 MB flows in bit/s over the rounds, by seed."""
     sent = flows(BESIDE, scheme, workers).filter(pl.col("class") == "bulk")
     return seeds(sent, (pl.col("size_bytes") * 8 / pl.col("fct_s")).mean())
 
@@ -138,7 +138,7 @@ PACKETS = (100, 250, 500, 750, 1000, 1250, 1500)
 
 
 def by_size(workers: int) -> list[tuple[float, ...]]:
-    """Query times of DCTCP over the packet size, by seed."""
+    """For each seed, DCTCP's mean query times in seconds by packet size."""
     return list(zip(*(query("dctcp", workers, f"{packet - 40}B", figure=SIZES) for packet in PACKETS), strict=True))
 
 
@@ -148,12 +148,12 @@ def best_size(workers: int) -> float:
 
 
 def bursts(ours: str, theirs: str) -> Numbers:
-    """Relative difference of two schemes at every number of flows."""
+    """Relative difference of two schemes' completion times at every number of flows."""
     return {f"flows {at}": over(BURSTS, ours, theirs, int(at)) for (at,) in planned(BURSTS)}
 
 
 def long_goodput(scheme: str, group: str) -> list[float]:
-    """Goodput of a class's flows in the measured time, mean over the flows, by seed."""
+    """Mean goodput of a class's flows in the measured time, in bit/s, by seed."""
     found = []
     for run in results("dctcp/fig17", scheme):
         sent = run.flows.filter(pl.col("class") == group)["delivered_bytes"].to_list()
@@ -162,7 +162,7 @@ def long_goodput(scheme: str, group: str) -> list[float]:
 
 
 def by_size_class(low: float, high: float) -> float:
-    """Change under ATCP of the mean completion time of the trace's flows in a band of sizes."""
+    """Relative difference of ATCP from TCP in the mean completion time of the trace's flows in a range of sizes."""
     of = (pl.col("size_bytes") > low) & (pl.col("size_bytes") <= high)
     ours, theirs = (seeds(flows("atcp/fig2", scheme).filter(of), pl.col("fct_s").mean()) for scheme in ("atcp", "tcp"))
     return change(ours, theirs)
@@ -261,7 +261,10 @@ CLAIMS: dict[str, Callable[[], Numbers]] = {
 
 
 def differing(claim: str, measured: Mapping[str, object], digits: int = 6) -> dict[str, tuple[float, float]]:
-    """Measured and recomputed number by name, where they differ; numbers that are not recomputed are left out."""
+    """Measured and recomputed number by name, for numbers whose relative difference exceeds 10^-digits.
+
+    Numbers that are not recomputed are left out.
+    """
     ours = {name: value for name, value in CLAIMS[claim]().items() if name in measured}
     assert ours, f"none of {list(measured)}"
     pairs = {name: (float(str(measured[name])), value) for name, value in ours.items()}

@@ -1,6 +1,6 @@
-"""Cost of a packet-hop of dctcp over hosts, flows and link rate: instructions (Valgrind), and CPU time over the floor.
+"""Cost of a packet-hop of dctcp by hosts, flows and link rate: instructions (Valgrind), and CPU time over the floor.
 
-Prints a line for each point. Takes minutes, most of them in Valgrind.
+The tool prints a line for each point. It takes minutes, most of them in Valgrind.
 """
 
 import shutil
@@ -14,9 +14,9 @@ from shortflow.scheme import load_with_sources
 
 SCHEME = "dctcp"
 REPEATS = 3
-"""Runs in turn with the floor."""
+"""Number of timed runs, which alternate with runs of the floor."""
 
-# Point, scenario, durations of the two counted runs and of the timed one, settings.
+# Each point has a name, a scenario, the durations of the two counted runs and of the timed run, and settings.
 POINTS: tuple[tuple[str, str, str, str, str, Settings], ...] = (
     ("16 hosts", "bench-fat-tree", "2ms", "4ms", "40ms", {"k": 4}),
     ("128 hosts", "bench-fat-tree", "500us", "1ms", "15ms", {"k": 8}),
@@ -32,7 +32,7 @@ POINTS: tuple[tuple[str, str, str, str, str, Settings], ...] = (
 
 
 def main() -> int:
-    """Measure and print all points."""
+    """Measures and prints all points."""
     if not shutil.which("valgrind"):
         print("missing: valgrind; on Debian: apt-get install valgrind", file=sys.stderr)
         return 3

@@ -1,6 +1,6 @@
 """Training of a profile-guided build: short runs of every scheme, and of dctcp over networks of every size.
 
-On one core and without captures, so that the counts, and with them the build, are the same each time.
+Runs use one core and no captures, so that the counts, and therefore the build, are always the same.
 """
 
 from shortflow import _core
@@ -17,7 +17,7 @@ EVERY = "bench-star", "bench-leaf-spine"
 
 
 def main() -> None:
-    """Run everything, and say how much that was."""
+    """Does all runs, and prints the number of packet-hops."""
     schemes, hops = [entry["name"] for entry in _core.registry()["schemes"]], 0
     for network, settings in NETWORKS:
         scenario = load_scenario(network, settings).core

@@ -16,11 +16,11 @@ from shortflow_papers.reproduction import kept
 
 COMMITTED = Path(__file__).parents[1] / "docs" / "reproduction" / "results.json"
 DIGITS = 4
-"""Committed numbers have five significant digits."""
+"""Number of significant digits that are compared. Committed numbers have five."""
 
 
 def main() -> int:
-    """Exit code 1 if a recomputed number is not as committed."""
+    """Compares the numbers. Returns exit code 1 if a recomputed number differs from the committed one."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("patterns", nargs="*", help="papers or claims to draw from (default: all)")
     options.add_argument("--seed", type=int, required=True)

@@ -1,4 +1,4 @@
-"""The schemes on real Linux: message sizes from applications, and the testbed beside the simulator."""
+"""Schemes on real Linux: hints from applications to congestion controls, and comparison of testbed and simulator."""
 
 from shortflow_linux.sockets import get_class, get_deadline, get_size, set_class, set_deadline, set_size
 

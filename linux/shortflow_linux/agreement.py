@@ -17,26 +17,26 @@ from shortflow_linux import testbed
 from shortflow_linux.kernels import Kernel
 
 ALPHA_ZERO: Settings = {ALPHA: "0"}
-"""The first alpha of the recorded runs."""
+"""Initial alpha of the recorded runs."""
 BOTH: dict[str, Settings] = {"dctcp": ALPHA_ZERO, "l2dct": ALPHA_ZERO}
 CLASSES: dict[str, Settings] = {**BOTH, "xdctcp": ALPHA_ZERO}
 WEIGHTS: dict[str, Settings] = {"atcp": {**ALPHA_ZERO, "transport.w_high": "2"}}
 KERNELS: dict[str, Settings] = {"linux-dctcp": ALPHA_ZERO}
 HOSTS: dict[str, Settings] = {**BOTH, **KERNELS, "cubic": {}}
 LINUXS_OWN = {"linux-dctcp": "dctcp"}
-"""Columns with the kernel's own congestion control of this name, compared with the simulator's scheme."""
+"""Columns that compare the kernel's own congestion control with a scheme of the simulator: scheme by column."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A row of cells."""
+    """Scenario, settings and card of a row of cells."""
 
     scenario: str
     settings: Settings = field(default_factory=dict)
     simulated: Settings = field(default_factory=dict)
     """Settings of the simulator alone."""
     card: str | None = None
-    """The kernel's queue in the hosts' cards."""
+    """Name of the kernel's queue in the hosts' cards; None for a FIFO."""
 
 
 ONE_HOST: dict[str, Setup] = {
@@ -46,14 +46,14 @@ ONE_HOST: dict[str, Setup] = {
     "messages, fq": Setup("testbed-one-host-messages", {}, {"host.queue": "fair"}, "fq"),
     "messages, fq_codel": Setup("testbed-one-host-messages", {}, {"host.queue": "fair"}, "fq_codel"),
 }
-"""Connections that share the measured card of their host. The simulator has DRR for fq and fq_codel."""
+"""Rows in which connections share the measured card of their host. The simulator has DRR for fq and fq_codel."""
 SHARES: dict[str, Setup] = {
     "stagger, 10 Mbps": Setup("testbed-stagger", {"topology.rate": "20Mbps", "topology.bottleneck": "10Mbps"}),
     "stagger, 30 Mbps": Setup("testbed-stagger"),
     "same host": Setup("testbed-same-host"),
     "card": Setup("testbed-card"),
 }
-"""Connections of one host that share a link, with the defaults of both sides."""
+"""Rows in which connections of one host share a link, with the defaults of testbed and simulator."""
 SETUPS = {**ONE_HOST, **SHARES}
 CELLS: dict[str, Mapping[str, Settings]] = {
     "testbed-two-long": BOTH,
@@ -67,9 +67,9 @@ CELLS: dict[str, Mapping[str, Settings]] = {
     **{row: KERNELS if setup.card else HOSTS for row, setup in ONE_HOST.items()},
     **{row: {"dctcp": {}, "l2dct": {}, **({} if setup.settings else {"cubic": {}})} for row, setup in SHARES.items()},
 }
-"""Schemes of each row with their settings. Classes are for xDCTCP, two weights for ATCP."""
+"""Schemes of each row, with their settings. Rows with classes include xDCTCP; rows with two weights include ATCP."""
 GROUPS = {"scenarios": [row for row in CELLS if row not in SETUPS], "one-host": [*ONE_HOST], "shares": [*SHARES]}
-"""Rows of each table."""
+"""Rows of each table of docs/agreement.md."""
 SLOWER: dict[str, Settings] = {
     name: {
         "topology.rate": "50Mbps",
@@ -84,7 +84,7 @@ SLOWER: dict[str, Settings] = {
         ("testbed-wide-incast", "40ms", "800ms", "20s"),
     )
 }
-"""Incasts at a quarter of their rates, for kernels that start many flows slowly."""
+"""Settings of incasts at a quarter of their rates, for kernels that take long to start many flows."""
 TABLES = {
     "scenarios": ("dctcp", "l2dct", "xdctcp", "atcp"),
     "one-host": tuple(HOSTS),
@@ -93,29 +93,32 @@ TABLES = {
 """Columns of each table."""
 
 AIM, AIM_OF_MARKS = 0.05, 0.10
-"""Values of `aim_of`."""
+"""Maximum relative difference of the kernel from the simulator: of most metrics, and of marks."""
 COMPARED = (MEAN_FCT, FCT[95], TASK_TIMES[95], GOODPUT, QUEUE_MEAN["pkt"], MARKS)
-"""Compared statistics."""
+"""Statistics that are compared."""
 FLOW_CLASSES = ("short", "long", "small", "large", "first", "later")
-"""Flow classes of all these scenarios."""
+"""Flow classes of all testbed scenarios."""
 LEAST_SEEDS = 3
-"""Fewest seeds for a decision."""
+"""Minimum number of seeds for a verdict."""
 
 
 STANDINGS = {Verdict.AGREES: "within", Verdict.DIFFERS: "outside", Verdict.UNDECIDED: "undecided"}
-"""Verdicts in words: the 95 % interval is inside the aim, outside, or includes its border or comes from few seeds."""
+"""Text of each verdict: the 95 % interval lies within the aim or outside. Otherwise, or from few seeds: undecided."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Cells by scenario and scheme."""
+    """Comparisons of kernel and simulator, called cells, by scenario and scheme."""
 
     cells: Mapping[tuple[str, str], Results]
     slower: Container[str] = ()
     """Scenarios that ran at a quarter of their rates."""
 
     def named(self, verdict: Verdict) -> list[str]:
-        """Metrics with this verdict, as `scenario scheme metric`. Cells without data are undecided: `no data`."""
+        """Texts `scenario scheme metric` for each metric with this verdict.
+
+        A cell without data is undecided, with the text `no data` in place of a metric.
+        """
         names = []
         for (scenario, scheme), cell in self.cells.items():
             found = {metric.name: each for metric, each in standings(cell).items()} or {"no data": Verdict.UNDECIDED}
@@ -140,9 +143,10 @@ class Agreement:
 
 
 def agreement_tables(cells: Sequence[dict[str, Any]]) -> str:
-    """Tables of docs/agreement.md from an agreement's document: relative difference of the kernel.
+    """Tables of docs/agreement.md in Markdown, from an agreement's document.
 
-    Differences outside the aim are bold; undecided ones have a question mark.
+    They have the kernel's relative difference from the simulator. Differences outside the aim are bold, and undecided
+    differences have a question mark.
     """
     group_of = {row: group for group, rows in GROUPS.items() for row in rows}
     parts = {name: [cell for cell in cells if group_of.get(cell["scenario"], "scenarios") == name] for name in TABLES}
@@ -167,7 +171,7 @@ def _section(part: Sequence[dict[str, Any]], schemes: Sequence[str]) -> Section:
 
 
 def standings(comparison: Results) -> dict[Metric, Verdict]:
-    """Verdict on each compared metric: completion, goodput, queue and marks."""
+    """Verdict on each metric that is compared: completion times, goodput, queue and marks."""
     compared = [metric for metric in comparison.metrics.values() if metric.statistic in COMPARED]
     return {
         metric: standing(metric, comparison.relation(testbed.REAL, testbed.SIMULATED, metric.name))
@@ -177,7 +181,7 @@ def standings(comparison: Results) -> dict[Metric, Verdict]:
 
 
 def _says_nothing(comparison: Results, metric: Metric) -> bool:
-    """True if both sides have no events, such as marks, or the p95 equals the mean: a single flow."""
+    """True if the metric is zero on both sides, or a p95 equals the mean on both, as for a single flow."""
     values = [comparison.values(side, metric.name) for side in (testbed.SIMULATED, testbed.REAL)]
     if metric.statistic is FCT[95]:
         mean = replace(metric, statistic=MEAN_FCT).name
@@ -186,12 +190,15 @@ def _says_nothing(comparison: Results, metric: Metric) -> bool:
 
 
 def aim_of(metric: Metric) -> float:
-    """Largest relative difference of the kernel from the simulator."""
+    """Maximum relative difference of the kernel from the simulator within the aim."""
     return AIM_OF_MARKS if metric.statistic is MARKS else AIM
 
 
 def standing(metric: Metric, difference: Estimate | None) -> Verdict:
-    """Verdict on a difference. The true value may lie beyond a bound, because of unfinished flows."""
+    """Verdict on a relative difference: does its true value lie within the aim?
+
+    If unfinished flows make the difference a bound, the true value may lie anywhere beyond it.
+    """
     if difference is None or difference.n < LEAST_SEEDS:
         return Verdict.UNDECIDED
     aim = aim_of(metric)
@@ -205,10 +212,10 @@ def measure_agreement(
     attempts: int = testbed.ATTEMPTS,
     kernel: Kernel = testbed.THIS_KERNEL,
 ) -> Agreement:
-    """Compare every cell of these rows over these seeds, and keep the runs on the testbed in `out`.
+    """Compares kernel and simulator in every cell of these rows over these seeds. Stores testbed runs below `out`.
 
-    Finds out at the start what would keep this computer's kernel from a run. The same call goes on from the runs that
-    are kept, and repeats those in which the testbed did not keep time.
+    Before the first run, each cell is checked, and an error is raised if this computer's kernel could not run it. The
+    same call resumes from the stored runs, and repeats runs in which the testbed did not keep time.
     """
     slower = {} if kernel is testbed.THIS_KERNEL else SLOWER
     setups = {row: SETUPS.get(row, Setup(row, slower.get(row, {}))) for row in rows}
@@ -227,7 +234,7 @@ def measure_agreement(
 
 
 def cell_of(setup: Setup, column: str, settings: Settings) -> tuple[str, str, Settings, testbed.Replacements]:
-    """Scenario, scheme and settings of both sides, and the kernel's replacements."""
+    """Scenario, scheme and settings of both sides of a cell, and the kernel's replacements."""
     own = LINUXS_OWN.get(column)
     return setup.scenario, own or column, {**settings, **setup.settings}, testbed.Replacements(own, setup.card)
 
@@ -253,7 +260,7 @@ def _shown(cell: Mapping[str, Any], metric: str) -> str:
 
 
 def _estimate(table: Mapping[str, Any], seeds: int) -> Estimate | None:
-    """A paired difference from a comparison's document; None if its sign is open."""
+    """A paired difference read from a comparison's document; None if its sign is open."""
     if table.get("relative") is None:
         return None
     low, high = table["ci95"] or (None, None)

@@ -60,7 +60,7 @@ HEADLINES = (
     *(QUEUE_MEAN["pkt"], UTILISATION, MARKS),
     *(DROPS, RETRANSMITS, TIMEOUTS),
 )
-"""Completion and throughput of every class, then the network, without size bins."""
+"""Metrics of a testbed run: completion and throughput of each class, then the network, without size bins."""
 
 _SchemeName = Annotated[str, given.SCHEME]
 Congestion = Annotated[str | None, Opt("Congestion control of the kernel to use instead of the scheme's.", "NAME")]
@@ -132,7 +132,7 @@ def compare_sim(
 
     def document() -> dict[str, Any]:
         found = results_table(both)
-        found.pop("answer", None)  # winners are for schemes
+        found.pop("answer", None)  # a winner between kernel and simulator would mean nothing
         agreed = {"agreement": _agreement(both)} if both.runs else {}
         return {**found, **agreed, "kept_time": kept, "testbed": accounts, "known_differences": reasons}
 
@@ -140,7 +140,7 @@ def compare_sim(
 
 
 def _agreement(both: Results) -> dict[str, Any]:
-    """Relative differences of the simulation from the kernel, by metric; those larger than the aim."""
+    """Relative differences of the simulator from the kernel by metric, their aims, and the metrics outside the aim."""
     aims = {metric.name: study.aim_of(metric) for metric in metrics_of(both, *HEADLINES)}
     found = {name: both.change(testbed.SIMULATED, testbed.REAL, name) for name in aims}
     differences = {name: change.value for name, change in found.items() if change}
@@ -149,7 +149,7 @@ def _agreement(both: Results) -> dict[str, Any]:
 
 
 def _in_words(both: Results) -> str:
-    """The sentence of a comparison with the kernel: its subject is agreement."""
+    """Sentence on the agreement of simulation and kernel."""
     found = _agreement(both)
     differences, outside = found["difference"], found["outside"]
     if not differences:
@@ -178,7 +178,7 @@ def _side_by_side(both: Results, reasons: list[str]) -> Iterator[Block]:
 
 
 def _note_late(account: Account, seed: str) -> None:
-    """Notes the reasons why earlier attempts did not keep time."""
+    """Prints the reason why each earlier attempt did not keep time."""
     for attempt, verdict in enumerate(account["late"][: account["attempts"] - 1], 1):
         note(f"{seed}attempt {attempt}: {verdict}")
 
@@ -233,7 +233,7 @@ def agreement(
 
 
 def _chosen_rows(names: Sequence[str] | None) -> list[str]:
-    """Rows with these names (default: all)."""
+    """Rows with these names or of these groups (default: all). Raises an error for an unknown name."""
     rows = [row for name in names or () for row in study.GROUPS.get(name, [name])]
     for row in rows:
         if row not in study.CELLS:
@@ -253,23 +253,23 @@ HANDED_ON = {
     "cleanup": "Remove what killed commands left behind.",
     "completions": "Print a completion script of shortflow-linux for a shell.",
 }
-"""Commands of the program, with its own options and help."""
+"""Commands of the program `shortflow-linux`, which have their own options and help."""
 
 FROM_PACKAGES = ("fig14",)
-"""Commands of other packages."""
+"""Commands that other packages add."""
 ANY_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 class LinuxCommands(CommandGroup):
-    """Commands of this package and of others."""
+    """Group of the commands of this package, of other packages, and of the program."""
 
     def list_commands(self, _: Any) -> list[str]:
-        """All names, in the order of the help: measurements, those of packages, and the program's."""
+        """Names of all commands in the order of the help: measurements, commands of packages, program's commands."""
         ours = [name for name in self.commands if name not in HANDED_ON]
         return [*ours, *FROM_PACKAGES, *HANDED_ON]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of this name, or None. One of a missing package says which it needs."""
+        """The command of this name, or None. If the command's package is missing, the command's error names it."""
         if cmd_name not in FROM_PACKAGES:
             return super().get_command(ctx, cmd_name)
         try:
@@ -297,7 +297,7 @@ for _command in (on_testbed, compare_sim, agreement):
 
 
 def _become(*arguments: str) -> None:
-    """Replaces this process by the program."""
+    """Replaces this process by the program `shortflow-linux`."""
     sys.stdout.flush()
     os.execv(program(), [PROGRAM, *arguments])
 

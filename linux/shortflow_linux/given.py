@@ -9,7 +9,7 @@ from shortflow_linux.kernels import Kernel, VirtualKernel
 
 OF_COMPUTER = "close other programs, or use --virtual"
 OF_MACHINE = "the virtual machine is too slow: lower the rates, or start fewer flows at once"
-"""Remedy for a testbed that did not keep time."""
+"""Remedies if the testbed did not keep time: on this computer, and in the virtual machine."""
 
 Attempts = Annotated[int, given.whole("Maximum number of attempts until the testbed keeps time.")]
 """Option `--attempts`."""
@@ -28,7 +28,7 @@ def chosen(virtual: bool) -> Kernel:
 
 
 def exit_code(is_on_time: bool, allow_late: bool, virtual: bool) -> ExitCode:
-    """Exit code 1 if the testbed did not keep time and lateness is not allowed. Notes the remedy."""
+    """Exit code of a measurement: 1 if the testbed did not keep time, unless this is allowed. Prints the remedy."""
     if is_on_time:
         return ExitCode.FINE
     note(f"the testbed did not keep time; {OF_MACHINE if virtual else OF_COMPUTER}")

@@ -27,20 +27,21 @@ HOW_TO_GET = (
 MACHINE = CHECKOUT / "target" / "machine"
 """Directory of the virtual machine from `make machine`."""
 LONGEST_S = 3600
-"""Timeout of a run in a virtual machine, in seconds."""
+"""Timeout of a run in a virtual machine, in seconds of this computer."""
 
 _QEMU = (
-    # The machine must not outlive this process.
+    # The kernel kills the machine when this process ends.
     *("setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64"),
     *("-nodefaults", "-no-user-config", "-machine", "q35", "-display", "none", "-no-reboot", "-m", "1024"),
     *("-accel", "tcg", "-icount", "shift=0,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1"),
-    # Emulated `erms` clears pages with one instruction per byte. QEMU 7.2 restores wrong flags after cmpxchg16b.
+    # With `erms`, the emulation clears pages with one instruction per byte. QEMU 7.2 restores wrong flags after
+    # cmpxchg16b.
     *("-cpu", "max,-cx16,-erms,-fsrm,-rdrand,-rdseed"),
     *("-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"),
     *("-device", "virtio-serial", "-device", "virtserialport,chardev=taken"),
 )
-# Clearing a huge page takes milliseconds without preemption. A kernel without full preemption holds up the switch
-# for about 150 µs at a time (Reno in Fig. 14). The other options save instructions.
+# Clearing a huge page takes milliseconds, in which nothing else runs. Without full preemption, the kernel delays the
+# switch by about 150 µs at a time (Reno in Fig. 14). The other options save instructions.
 _COMMAND_LINE = (
     "console=ttyS0 quiet panic=-1 no_timer_check nokaslr transparent_hugepage=never preempt=full mitigations=off"
     " init_on_alloc=0 hardened_usercopy=off randomize_kstack_offset=off audit=0 lsm=capability"
@@ -52,18 +53,18 @@ class Kernel(Protocol):
 
     @property
     def name(self) -> str:
-        """Displayed name."""
+        """Name of the kernel for display."""
 
     @property
     def identity(self) -> str:
-        """Identity of kernel and program. Runs of different identities are stored apart."""
+        """Hash of kernel and program. Runs of different identities are stored in different directories."""
 
     def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-        """Runs `shortflow-linux testbed` on a scenario. Raises `MissingRequirement` without the program or machine."""
+        """Runs `shortflow-linux testbed` on a scenario file. Raises `MissingRequirement` without program or machine."""
 
 
 class ThisKernel:
-    """The kernel of this computer. Needs root."""
+    """The kernel of this computer. Runs need root."""
 
     @property
     def name(self) -> str:
@@ -77,7 +78,7 @@ class ThisKernel:
 
     def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
         """Runs the program as a child process."""
-        # --parent: the program ends with this process, with its namespaces and registration.
+        # With --parent, the program ends together with this process, and removes its namespaces and registration.
         command = [str(program()), "testbed", str(scenario), *arguments, "--parent", str(os.getpid())]
         with (
             tempfile.TemporaryFile("w+") as out,
@@ -94,7 +95,7 @@ class ThisKernel:
 
 
 def _but_for_waiting(lines: Iterable[str]) -> Iterator[str]:
-    """The program's messages. Messages about waiting are printed at once instead."""
+    """The program's messages, except those about waiting, which are printed immediately."""
     for line in lines:
         if line.startswith("waiting: "):
             print(line, end="", file=sys.stderr, flush=True)
@@ -123,10 +124,10 @@ def digest(name: str, *files: Path) -> str:
 
 @dataclass(frozen=True)
 class VirtualKernel:
-    """The kernel of a virtual machine built by `make machine`.
+    """The kernel of a virtual machine that `make machine` builds. Runs need no root.
 
-    Its clock advances 1 ns per executed instruction, and skips idle time. So it always keeps time, regardless of this
-    computer's load. It needs no root.
+    The machine's clock advances by 1 ns per executed instruction, and skips idle time. The testbed therefore always
+    keeps time, regardless of this computer's load.
     """
 
     directory: Path = MACHINE
@@ -138,7 +139,7 @@ class VirtualKernel:
 
     @property
     def identity(self) -> str:
-        """Hash of release, command line and boot files, with the program among them."""
+        """Hash of release, command line and boot files, which include the program."""
         return digest(f"{self.name} {_COMMAND_LINE}", self._file("vmlinuz"), self._file("initramfs"))
 
     def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
@@ -146,7 +147,7 @@ class VirtualKernel:
         kernel, initramfs = self._file("vmlinuz"), self._file("initramfs")
         given = {name: path.read_bytes() for name, path in _files(scenario, arguments)}
         given["arguments"] = "\n".join(["testbed", scenario.name, *arguments, ""]).encode()
-        # Files instead of pipes: QEMU drops data left for a full pipe when the machine ends.
+        # Files are used instead of pipes, because QEMU drops data for a full pipe when the machine ends.
         with _in_memory(_packed(given)) as into, _in_memory(b"") as out_of:
             command = [
                 *_QEMU,
@@ -174,7 +175,7 @@ class VirtualKernel:
 
 
 def _files(scenario: Path, arguments: Sequence[str]) -> Iterator[tuple[str, Path]]:
-    """The scenario and the files named in it or in settings."""
+    """Name and path of the scenario file, and of each file that the scenario or a setting names."""
     yield scenario.name, scenario
     given = dict(value.split("=", 1) for option, value in itertools.pairwise(arguments) if option == "--set")
     of_scenario, _ = split_settings(given)
@@ -200,7 +201,7 @@ def _unpacked(packed: bytes) -> dict[str, str]:
 
 
 def _in_memory(content: bytes) -> io.BufferedRandom:
-    """An anonymous file in memory."""
+    """An anonymous file in memory with this content."""
     file = os.fdopen(os.memfd_create("shortflow"), "w+b")
     file.write(content)
     file.flush()

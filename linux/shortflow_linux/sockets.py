@@ -1,8 +1,8 @@
 """Hints from applications to the eBPF congestion controls about TCP connections.
 
-Needs `shortflow-linux load NAME --cgroup PATH` and a process in that cgroup, but no privileges. Without an attached
-congestion control every function raises `OSError`; see `shortflow-linux status`. Option numbers are those of
-`linux/deploy/include/shortflow.h`. Uses the standard library only.
+The process must be in the cgroup of `shortflow-linux load NAME --cgroup PATH`, and needs no privileges. Without an
+attached congestion control, every function raises `OSError`; see `shortflow-linux status`. Option numbers are those of
+`linux/deploy/include/shortflow.h`. This module uses the standard library only.
 """
 
 import contextlib
@@ -20,9 +20,9 @@ _CLASSES = {None: 0, "short": 1, "long": 2}
 
 
 def set_size(sock: socket.socket, size: int | None) -> None:
-    """Declares that the next byte begins a message of `size` bytes; `None` for an unknown size.
+    """Declares that the next byte begins a message of `size` bytes, or of unknown size if `None`.
 
-    Raises `ValueError` unless `size` is an integer in 64 bits.
+    Raises `ValueError` unless `size` is an integer from 0 to 2^64 - 1.
     """
     if size is not None and not (isinstance(size, int) and 0 <= size < 1 << 64):
         raise ValueError(f"size = {size!r}: expected a whole number of bytes from 0 to 2^64 - 1, or None")
@@ -30,10 +30,10 @@ def set_size(sock: socket.socket, size: int | None) -> None:
 
 
 def set_deadline(sock: socket.socket, seconds: float | None) -> None:
-    """Sets the time in seconds in which the message should complete; `None` removes the deadline.
+    """Sets the time from now, in seconds, in which the message should complete. `None` removes the deadline.
 
-    D2TCP needs the size too. Raises `ValueError` unless `seconds` is above 0 and below 10^9, and `OSError` for a
-    listening socket.
+    D2TCP also needs the size of the message. Raises `ValueError` unless `seconds` is above 0 and below 10^9, and
+    `OSError` for a listening socket.
     """
     if seconds is not None and not 0 < seconds < 1e9:
         raise ValueError(f"seconds = {seconds}: expected more than 0 and less than 10^9")
@@ -41,19 +41,22 @@ def set_deadline(sock: socket.socket, seconds: float | None) -> None:
 
 
 def set_class(sock: socket.socket, name: Literal["short", "long"] | None) -> None:
-    """Sets the class of the connection: `short` is latency-sensitive; `None` is unknown; others raise `ValueError`."""
+    """Sets the class of the connection: `short` for latency-sensitive data, `long`, or `None` for unknown.
+
+    Raises `ValueError` for any other name.
+    """
     if name not in _CLASSES:
         raise ValueError(f"class = {name!r}: expected 'short', 'long' or None")
     _set(sock, _CLASS, _CLASSES[name])
 
 
 def get_size(sock: socket.socket) -> int | None:
-    """Last declared size in bytes, or `None`."""
+    """Last declared size in bytes, or `None` if it is unknown or 0."""
     return _get(sock, _SIZE) or None
 
 
 def get_deadline(sock: socket.socket) -> float | None:
-    """Seconds until the deadline, or `None` without one; 1 ns after it has passed."""
+    """Seconds until the deadline, 1e-9 after the deadline has passed, or `None` without a deadline."""
     return _get(sock, _DEADLINE_NS) / 1e9 or None
 
 

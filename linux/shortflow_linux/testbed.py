@@ -62,9 +62,9 @@ LINUX_TCP: dict[str, str] = {
     **_linux("tcp.ack_every"),
     "tcp.ack_delay": "40ms",
 }
-"""Linux's TCP in terms of both sides: timestamps, initial window of ten segments, delayed ACKs."""
+"""Settings of Linux's TCP for testbed and simulator: timestamps, initial window of ten segments, delayed ACKs."""
 LINUX_SCHEME = _linux("transport.recovery")
-"""Linux's transport: RACK-TLP (RFC 8985). Laws begin and end as in Linux by default."""
+"""Settings of Linux's transport: RACK-TLP (RFC 8985). Other parameters of laws have Linux's values by default."""
 OF_IPV6 = ("60B", "72B")
 """Values of `tcp.header` for IPv6."""
 OF_SIX_BITS = ("none", "size-dscp", "size-class", "levels")
@@ -76,16 +76,18 @@ LIKE_TESTBED: dict[str, str] = {
     "tcp.tlp_slack": "4ms",
     "host.jitter": "50us",
 }
-"""Settings unless scenario or user have them. Receivers ACK a flow's end at once; jitter is that of real hosts."""
+"""Settings of the simulator, unless scenario or user set them: Linux's ACKs and probes, and jitter as of real hosts."""
 BOTH = SIMULATED, REAL = "simulated", "kernel"
 ATTEMPTS = 3
-"""Default for the most attempts of a run."""
+"""Default maximum number of attempts of a run."""
 ON_TIME = "trustworthy"
-"""The verdict of a testbed that kept time."""
+"""Verdict on a run in which the testbed kept time."""
 RTT = "topology.rtt"
 RTT_SPREAD = 0.05
-"""Largest relative change of a seed's RTT from the scenario's. Phases between flows depend on the RTT, so agreement at
-a single one may be chance."""
+"""Maximum relative difference of a seed's RTT from the scenario's.
+
+Phases between flows depend on the RTT, so agreement at a single RTT may be chance.
+"""
 
 THIS_KERNEL = ThisKernel()
 
@@ -101,36 +103,39 @@ class Replacements:
 
     @property
     def options(self) -> list[str]:
-        """Arguments of the program."""
+        """Arguments of the program for these replacements."""
         given = {"--congestion": self.congestion, "--card": self.card}
         return [text for option, value in given.items() if value for text in (option, value)]
 
 
 OWN = Replacements()
-"""No replacements: the scheme's congestion control, and a FIFO in the card."""
+"""No replacements: the scheme's own congestion control, and a FIFO in the card."""
 
 
 @dataclass
 class Testbed(Executor):
-    """The kernel's TCP, with one run of a scenario at a time; each is repeated until the testbed keeps time."""
+    """Executor that does runs of a scenario on the kernel's TCP, one at a time.
+
+    A run in which the testbed does not keep time is repeated, at most `attempts` times.
+    """
 
     scenario: str | Path
-    """By its shipped name or path."""
+    """Name of a shipped scenario, or path of a scenario file."""
     choice: Replacements = OWN
     attempts: int = ATTEMPTS
     kernel: Kernel = THIS_KERNEL
     on_result: Callable[[Result], object] = bool
-    """Called with each run when it is over."""
+    """Called with the result of each run when the run has ended."""
     _stored: dict[str, Account] = field(default_factory=dict)
-    """The accounts of stored runs, by their keys."""
+    """Accounts of stored runs by run key."""
 
     def fits(self, stored: Result) -> bool:
-        """True if the testbed kept time in a stored run; otherwise the run is repeated, and the new one counts."""
+        """True if the testbed kept time in a stored run. Otherwise, the run is repeated, and the new run counts."""
         self._stored[stored.key] = stored.meta["testbed"]
         return is_trustworthy(stored)
 
     def outcomes(self, runs: Iterable[Run], *, tables: bool = False, watch: Watch | None = None) -> Outcomes:
-        """Do all runs, one after the other."""
+        """Does all runs, one after the other."""
         for run in runs:
             try:
                 result = self._measured(run)
@@ -142,17 +147,20 @@ class Testbed(Executor):
                 watch(())
 
     def check(self, run: Run) -> None:
-        """Fail if a run could not begin on this kernel, as another testbed runs with its congestion control."""
+        """Raises an error if the run could not start on this computer's kernel.
+
+        One reason is that another testbed runs with the same congestion control.
+        """
         if self.kernel is THIS_KERNEL:
             _run(self.kernel, self.scenario, [*self._arguments(run), "--check"])
 
     def store_in(self, directory: Path) -> Store:
-        """Store for this choice, kernel and program, in a directory."""
+        """Store for runs with these replacements, kernel and program, below a directory."""
         chosen = [text for text in (self.choice.congestion, self.choice.card) if text]
         return Store(directory / "-".join(["kernel", self.kernel.identity[:KEY_LENGTH], *chosen]))
 
     def answer(self, runs: Sequence[Run], store: Store | None = None, progress: Progress | None = None) -> list[Result]:
-        """Runs on the testbed, or from the store those in which it kept time."""
+        """Results of runs. Runs in the store in which the testbed kept time are reused; all others are done."""
         return Runner(self, store, progress, holds=True).answer(once(Wanted(runs, fits=self.fits)))
 
     def _measured(self, run: Run) -> Result:
@@ -172,7 +180,7 @@ class Testbed(Executor):
         meta["testbed"] = account = document["testbed"]
         account["attempts"], account["late"] = tried, late
         origin = run.provenance(meta["digest"], float(meta["end_s"]))
-        origin["build"] += f" on {self.kernel.name}"  # so that it never passes for a simulated run
+        origin["build"] += f" on {self.kernel.name}"  # no reader takes the run for a simulated one
         return Result.of(origin, tables, meta, run)
 
     def _arguments(self, run: Run) -> list[str]:
@@ -189,26 +197,26 @@ def is_trustworthy(result: Result) -> bool:
 
 
 def real_runs(found: Results, scheme: str | None = None) -> list[Result]:
-    """The runs on the testbed, by their seeds, those in which it did not keep time too; of one scheme if that is named.
+    """All runs on the testbed in the order of their seeds; with `scheme`, only runs of this scheme.
 
-    The latter are left out of the comparison, and are superseded.
+    Runs in which the testbed did not keep time are included. A comparison has them as superseded runs.
     """
     runs = [run for run in (*found.done, *found.superseded) if "testbed" in run.meta and scheme in (None, run.scheme)]
     return sorted(runs, key=lambda run: run.seed)
 
 
 def accounts(found: Results) -> list[Account]:
-    """Accounts of the runs on the testbed, each with its seed and its round trip."""
+    """Account of each run on the testbed, with the run's seed and RTT."""
     return [{"seed": run.seed, "rtt": run.at.get(RTT), **run.meta["testbed"]} for run in real_runs(found)]
 
 
 def kept_time(runs: Sequence[Result]) -> str:
-    """In how many of the runs the testbed kept time."""
+    """Text with the number of runs in which the testbed kept time, such as `9 of 10`."""
     return f"{sum(map(is_trustworthy, runs))} of {len(runs)}"
 
 
 def linux_settings(scenario: str | Path, scheme: str, settings: Settings) -> dict[str, str]:
-    """Settings of Linux's TCP and transport, unless scenario or settings have them."""
+    """The settings, and those of Linux's TCP and transport that neither the scenario nor the settings have."""
     of_scheme = {key: value for key, value in LINUX_SCHEME.items() if Scheme.accepts(scheme, key)}
     chosen = {key: str(value) for key, value in settings.items()}
     return {**_left_open(scenario, LINUX_TCP), **of_scheme, **chosen}
@@ -220,7 +228,7 @@ def _left_open(scenario: str | Path, settings: Mapping[str, str]) -> dict[str, s
 
 
 def drawn_rtt(scenario: str | Path, seed: int) -> str | None:
-    """RTT of a seed, within `RTT_SPREAD` of the scenario's; None if the scenario has none."""
+    """RTT drawn by the seed, within `RTT_SPREAD` of the scenario's RTT; None if the scenario has no RTT."""
     values = {setting["key"]: setting["value"] for setting in load_scenario(scenario).resolved()}
     nominal = parse(values.get(RTT, ""))
     if not nominal:
@@ -231,7 +239,7 @@ def drawn_rtt(scenario: str | Path, seed: int) -> str | None:
 
 
 def with_drawn_rtt(scenario: str | Path, seed: int, settings: dict[str, str]) -> dict[str, str]:
-    """The settings, with the seed's RTT unless they have one."""
+    """The settings, with the RTT drawn by the seed unless they have an RTT."""
     rtt = None if RTT in settings else drawn_rtt(scenario, seed)
     return {RTT: rtt, **settings} if rtt else settings
 
@@ -246,9 +254,10 @@ def side_by_side(
     store: Store | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """A scenario simulated and on the testbed, with the same flows, and with the same round trip drawn for each seed.
+    """Runs of a scenario in the simulator and on the testbed, with the same flows and, for each seed, the same RTT.
 
-    The simulator alone gets the settings `simulated`. Runs in which the testbed did not keep time are superseded.
+    The schemes of the result are `SIMULATED` and `REAL`. The settings `simulated` are for the simulator alone. Runs in
+    which the testbed did not keep time are superseded, and have no simulated counterpart.
     """
     common = linux_settings(bed.scenario, scheme, settings)
     of_simulator = {**_left_open(bed.scenario, LIKE_TESTBED), **(simulated or {})}
@@ -269,7 +278,7 @@ def side_by_side(
 
 
 def known_differences(comparison: Results, scheme: str) -> list[str]:
-    """Relevant parts of the kernel's TCP that the simulator lacks."""
+    """Sentences on known differences between the kernel's TCP and the simulator that matter for a comparison."""
     reasons = []
     names = ("drops", "retransmits")
     if any(comparison.values(side, name).get(seed) for side in BOTH for name in names for seed in comparison.seeds):
@@ -301,7 +310,7 @@ def known_differences(comparison: Results, scheme: str) -> list[str]:
 
 
 def _check(tables: Mapping[str, pl.DataFrame]) -> None:
-    """Checks the program's columns: another version of the program has others."""
+    """Raises `MissingRequirement` if the program's tables have other columns, as those of another version may."""
     try:
         for name in TABLES:
             check_columns(name, tables[name])
@@ -310,7 +319,10 @@ def _check(tables: Mapping[str, pl.DataFrame]) -> None:
 
 
 def _run(kernel: Kernel, scenario: str | Path, arguments: Sequence[str]) -> str:
-    """Output of the program. Code 1, a run that did not keep time, is accepted; others raise."""
+    """Output of the program. Exit code 1 means that the testbed did not keep time, and is no error.
+
+    Raises `ConfigError` for exit code 2, and `MissingRequirement` for all others.
+    """
     done = kernel.run(path_of(str(scenario)), arguments)
     if done.returncode == ExitCode.FINE or (done.returncode == ExitCode.CLAIM_FAILED and done.stdout):
         return done.stdout
