@@ -371,6 +371,10 @@ def test_a_log_of_zeek_as_json(tmp_path: Path) -> None:
     row = '{{"ts":{ts},"id.orig_h":"a","id.resp_h":"b","orig_bytes":{size},"resp_bytes":0}}\n'
     (tmp_path / "conn.log").write_text(row.format(ts=1.5, size=100) + row.format(ts=2.5, size=300))
     assert sf.import_files(tmp_path / "conn.log", out=tmp_path / "made").summary["bytes"] == 400
+    exact = row.format(ts="1700000000.000000100", size=1) + "," + row.format(ts="1700000000.000000200", size=1)
+    (tmp_path / "conn.log").write_text(f"[{exact}]")
+    made = sf.import_files(tmp_path / "conn.log", out=tmp_path / "listed")
+    assert made.summary["span_s"] == pytest.approx(1e-7)
 
 
 @pytest.mark.parametrize(
@@ -401,7 +405,8 @@ def test_hosts_of_addresses(shortflow: Command, tmp_path: Path) -> None:
     command = ("import", "topology.txt", "log.csv", "--hosts", "hosts.csv", "--out", "made")
     said = shortflow(*command, code=ExitCode.WRONG_INPUT)
     assert "10.0.0.9: no such address in --hosts" in said.stderr
-    (tmp_path / "hosts.csv").write_text("address,host\n10.0.0.1,0\n10.0.0.2,3\n10.0.0.9,1\n")
+    text = "# from the inventory\naddress,host\n10.0.0.1,0\n10.0.0.2,3\n10.0.0.9,1\n"
+    (tmp_path / "hosts.csv").write_text(text)
     shortflow(*command)
     flows = pl.read_csv(tmp_path / "made" / "flows.csv", comment_prefix="#")
     assert flows.select("source", "destination").rows() == [(0, 3), (3, 1)]

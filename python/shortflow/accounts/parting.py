@@ -33,7 +33,7 @@ class Parting(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Number of finite flows of a run, and of finite flows whose law was asked, by reason.
+    """Number of finite flows of a run, and of finite flows whose law had something to decide, by reason.
 
     A flow may have several reasons.
     """

@@ -60,12 +60,13 @@ def _answer(found: Why) -> str:
         return f"{names} differ."
     if not asked:
         return (
-            f"{names} are equal because their laws were never asked: of {counted(flows, 'flow')} none had a packet "
-            "marked or lost, or waited for its window. More load, larger flows or more senders would ask them."
+            f"{names} are equal because their laws had nothing to decide: none of {counted(flows, 'flow')} had a "
+            "packet marked or lost, or waited for its window. More load, larger flows or more senders would change "
+            "that."
         )
     return (
-        f"{names} are equal although their laws were asked in {asked} of {counted(flows, 'flow')}: both decided alike "
-        "each time."
+        f"{names} are equal although marks, losses or a full window gave their laws something to decide in {asked} of "
+        f"{counted(flows, 'flow')}: both laws decided alike each time."
     )
 
 
@@ -76,7 +77,7 @@ def _search(trials: Sequence[Raised]) -> Iterator[Block]:
         return
     said = {True: "differ", False: "are equal", None: "refused"}
     yield Section(
-        f"Raised, one at a time, in {counted(2 * sum(each.parts is not None for each in trials), 'run')}",
+        f"One setting raised at a time, in {counted(2 * sum(each.parts is not None for each in trials), 'run')}",
         [
             Column("raised", [each.axis for each in trials], text=True),
             Column(
@@ -89,7 +90,7 @@ def _search(trials: Sequence[Raised]) -> Iterator[Block]:
         if each.refused:
             yield Words(f"{each.axis}: {each.refused}", "note")
     if not any(each.parts for each in trials):
-        yield Words("Nothing that was tried parts them.", "answer")
+        yield Words("The schemes stay equal under each of these settings.", "answer")
 
 
 def _event(event: "Mapping[str, Any] | None") -> str:
@@ -110,8 +111,8 @@ def _asked(found: Why) -> Section:
     ]
     schemes = found.first.result.scheme, found.second.result.scheme
     return Section(
-        f"Flows whose law was asked, of {counted(found.asked[0].flows, 'flow')} with a size",
-        [Column("asked by", [name for name, _ in rows], text=True)],
+        f"Flows whose law had something to decide, of {counted(found.asked[0].flows, 'flow')} with a size",
+        [Column("because of", [name for name, _ in rows], text=True)],
         [Column(scheme, [f"{values[place]:,}" for _, values in rows]) for place, scheme in enumerate(schemes)],
     )
 

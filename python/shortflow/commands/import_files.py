@@ -58,7 +58,7 @@ def _answer(found: Imported, _: Mapping[str, Any]) -> Answer:
 def _blocks(found: Imported) -> Iterator[Block]:
     about = found.summary
     yield text_section("", ("imported", "value"), list(_rows(about)))
-    for heading, texts in (("Left out", about["left_out"]), ("Assumed", about["assumed"]), ("Read so", about["notes"])):
+    for heading, texts in (("Left out", about["left_out"]), ("Assumed", about["assumed"]), ("Reading", about["notes"])):
         if texts:
             yield Words("\n".join([f"{heading}:", *(f"  {text}" for text in texts)]))
     words = ["shortflow", "compare", str(found.path), "--schemes", ",".join(found.schemes) or "dctcp,tcp"]

@@ -17,6 +17,7 @@ from shortflow.errors import Cancelled, ConfigError, LostRun
 from shortflow.executors.task import OtherCode, Parcel, adopted
 from shortflow.result import Result
 from shortflow.runs import Run
+from shortflow.simulate import REMEDY
 
 _ATTEMPTS = 3
 """Maximum number of attempts at a run whose process dies."""
@@ -52,8 +53,7 @@ class Processes:
                     ) from None
                 if code >= 0:
                     raise ConfigError(
-                        f"{run.scheme.name}: the law ended its process with exit code {code}; raise an error in "
-                        "place of os._exit"
+                        f"{run.scheme.name}: the law ended its process with exit code {code}; {REMEDY}"
                     ) from None
                 continue
             self._idle.put(process)

@@ -102,7 +102,7 @@ def _inquiry_blocks(inquiry: Inquiry) -> Iterator[Block]:
     if all(verdict.inside for verdict in inquiry.verdicts):
         return
     if not inquiry.accused:
-        yield Words(f"None of the {inquiry.tried} simulated suspects brings the numbers closer.")
+        yield Words(f"None of the {inquiry.tried} simulated settings brings the numbers closer.")
         return
     rows = [_suspect_row(place, each, inquiry) for place, each in enumerate(inquiry.accused[:_SUSPECTS], start=1)]
     heads = ["suspect", "simulated, and what is left unexplained", "the test that would tell"]

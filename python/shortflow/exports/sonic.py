@@ -94,7 +94,7 @@ def _new(settings: Mapping[str, str], full_packet: int, switches: Switches) -> P
         found.notes.append(f"Assign {name} to the ports of {of} in QUEUE and BUFFER_QUEUE.")
     memory = tables.get("switch", {}).get("memory", "static")
     if memory != "static" and not any(map(pauses, tables.values())):
-        found.not_expressed.append(f"The memory of {memory}: it is the size of {LOSSY} in BUFFER_POOL.")
+        found.not_expressed.append(f"The memory of {memory}: set it as the size of {LOSSY} in BUFFER_POOL.")
     return found
 
 

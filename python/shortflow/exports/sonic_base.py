@@ -95,7 +95,7 @@ def change_base(settings: Mapping[str, str], today: Today, switches: Switches, f
     if memory and not any(pauses(each.wanted) for each in made.ports):
         text = memory.wanted["memory"]
         pool = reference(memory.today.buffer.at("pool")) if memory.today and memory.today.buffer else "the pool"
-        made.found.not_expressed.append(f"The memory of {text}: it is the size of {pool} in BUFFER_POOL.")
+        made.found.not_expressed.append(f"The memory of {text}: set it as the size of {pool} in BUFFER_POOL.")
     return made.found
 
 
@@ -198,7 +198,7 @@ def _change_pauses(made: _Change) -> None:
     gone = [each for each in before if each not in after]
     for name in dict.fromkeys(_group_of(made, each) for each in gone):
         made.found.not_expressed.append(
-            f"xoff = none: ports with the profile {name} in BUFFER_PG pause. Take it from BUFFER_PG."
+            f"xoff = none: ports with the profile {name} in BUFFER_PG pause. Remove the profile from BUFFER_PG."
         )
     both = [each for each in before if each in after]
     for buffer in dict.fromkeys(each.wanted["buffer"] for each in both if made.differs(each, ("buffer",))):

@@ -185,7 +185,7 @@ class _Picture:
             number = {_HEIGHT - 1: str(top), 0: "0"}.get(level, "")
             grid.add_row(Text(number, justify="right"), Text(line, style="blue"))
         time = f"0 to {self.width * self.step_s:.3g} s"
-        grid.add_row("", Text(f"{time}; windows in segments, of the flows heard of last:"))
+        grid.add_row("", Text(f"{time}; windows in segments, of the flows with the latest ACKs:"))
         widest = max(windows.values(), default=1.0) or 1.0
         for flow, cwnd in sorted(windows.items()):
             bar = "█" * max(1, round(cwnd / widest * _WINDOW_WIDTH))

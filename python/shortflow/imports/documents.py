@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -105,10 +105,13 @@ class Place:
         return number
 
 
-def read_json(file: File) -> Place:
-    """Reads a JSON document. A `ConfigError` names the line of a syntax error."""
+def read_json(file: File, decimals: Callable[[str], object] = float) -> Place:
+    """Reads a JSON document, its numbers with a decimal point by `decimals`.
+
+    A `ConfigError` names the line of a syntax error.
+    """
     try:
-        value = json.loads(file.text)
+        value = json.loads(file.text, parse_float=decimals)
     except json.JSONDecodeError as error:
         raise file.wrong(error.lineno, "JSON", file.text[error.pos : error.pos + 20], _lowered(error.msg)) from error
     except RecursionError as error:

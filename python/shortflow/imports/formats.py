@@ -56,7 +56,7 @@ def recognised(file: File, name: str | None = None) -> Format:
             raise error
         begins = "\n".join(f"  {each.name}: {each.begins}" for each in FORMATS)
         what = "of no known format" if size else "is empty"
-        raise ConfigError(f"{file.path}: {what}. Give one with --format. Files begin so:\n{begins}")
+        raise ConfigError(f"{file.path}: {what}. Give one with --format. First lines of known formats:\n{begins}")
     return found
 
 

@@ -40,11 +40,12 @@ def read_hosts(path: Path) -> dict[str, str]:
     """
     file = File(path)
     found: dict[str, str] = {}
+    is_first = True
     for number, row in enumerate(csv.reader(file.text.split("\n")), start=1):
         if not row or row[0].startswith("#"):
             continue
-        fields = [each.strip() for each in row]
-        if number == 1 and fields == ["address", "host"]:
+        fields, may_be_header, is_first = [each.strip() for each in row], is_first, False
+        if may_be_header and fields == ["address", "host"]:
             continue
         if len(fields) != 2 or not all(fields):
             raise file.wrong(number, "row", ",".join(row), "address,host")

@@ -117,7 +117,7 @@ def _say_losses(file: File, links: Sequence[tuple[int, str]], part: Part) -> Non
             rates.setdefault(values[4], []).append(number)
     for rate, lines in rates.items():
         of = f"the link in line {lines[0]}" if len(lines) == 1 else f"the links in lines {few(map(str, lines))}"
-        part.left_out.append(f"The error rate {rate} of {of}: [faults] has such a key, `loss`.")
+        part.left_out.append(f"The error rate {rate} of {of}: set `loss` in [faults] for such losses.")
 
 
 def _link(file: File, number: int, line: str, nodes: int) -> Link:

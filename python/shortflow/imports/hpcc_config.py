@@ -48,7 +48,7 @@ _ON = "ENABLE_QCN"
 _PFC = ("ENABLE_PFC", "USE_DYNAMIC_PFC_THRESHOLD")
 _KNOWN = {"CC_MODE", "PACKET_PAYLOAD_SIZE", "BUFFER_SIZE", _ON, *_PFC, *_MAPS, *_INPUTS}
 _FAULTS: Mapping[str, str] = {
-    "ERROR_RATE_PER_LINK": "[faults] has such a key, `loss`",
+    "ERROR_RATE_PER_LINK": "set `loss` in [faults] for such losses",
     "LINK_DOWN": "[faults] has outages of links",
 }
 _OLD_MARKS = ("KMIN", "KMAX", "PMAX")
@@ -169,7 +169,7 @@ def _marks(file: File, lines: Mapping[str, tuple[int, list[str]]]) -> dict[float
         for rate in rates:
             if rate not in values:
                 said = " ".join(lines[key][1])
-                raise file.wrong(number, key, said, f"a pair for {rate:.0f} bit/s too, which another map has")
+                raise file.wrong(number, key, said, f"a pair for {rate:.0f} bit/s, as in another map")
     found: dict[float, dict[str, Value]] = {}
     for key, (name, unit) in _CURVE.items():
         number, values = maps.get(key, (0, {}))

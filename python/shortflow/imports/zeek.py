@@ -151,7 +151,7 @@ def _objects(file: File) -> Iterator[tuple[int, Mapping[str, object]]]:
 
 def _listed(file: File) -> Iterator[tuple[int, Mapping[str, object]]]:
     """The objects of a list, with their line numbers."""
-    for place in read_json(file).each():
+    for place in read_json(file, decimals=str).each():  # a float would lose digits
         if not isinstance(place.value, dict):
             raise place.wrong("a JSON object")
         yield place.line, place.value

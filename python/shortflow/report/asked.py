@@ -28,7 +28,7 @@ def why_equal(study: Results, lines: Sequence[AnswerLine]) -> Iterator[str]:
     names, runs = listed(schemes), _runs(study, schemes)
     if not any(run.metrics[name] for name in _EVENTS for run in runs):
         if alike:
-            yield f"{names} have equal numbers: no packet was marked or lost, so their laws were never asked."
+            yield f"{names} have equal numbers: no packet was marked or lost, so their laws had nothing to decide."
         return
     quiet, flows = _quiet_flows(study, schemes)
     if flows and quiet >= _MOST * flows:
@@ -37,7 +37,7 @@ def why_equal(study: Results, lines: Sequence[AnswerLine]) -> Iterator[str]:
     elif alike:
         marks, drops = (round(sum(run.metrics[name] for run in runs)) for name in _EVENTS[:2])
         events = f"{counted(marks, 'mark')} and {counted(drops, 'drop')}"
-        yield f"{names} have equal numbers although {events} asked their laws: the laws decided alike."
+        yield f"{names} have equal numbers although there were {events}: the laws decided alike."
 
 
 def _runs(study: Results, schemes: Sequence[str]) -> list[Result]:
