@@ -1,4 +1,4 @@
-"""A page as people see it: Debian's Chromium without a window, and what axe-core says of it."""
+"""Opens pages in Debian's Chromium without a window, and checks them with axe-core."""
 
 import contextlib
 import shutil
@@ -20,7 +20,7 @@ _GRAVE_MESSAGES = ("warning", "error")
 _GRAVE = ("serious", "critical")
 _HEIGHT = 900
 _PATIENCE_MS = 120_000
-"""A computer that has other work takes long to draw a page."""
+"""Timeout of drawing a page, in ms. A busy computer takes long."""
 
 _OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
@@ -30,17 +30,17 @@ class Seen:
     """Result of opening a page."""
 
     messages: list[str]
-    """Warnings and errors in the browser's console, uncaught exceptions among them."""
+    """Warnings and errors in the browser's console, including uncaught exceptions."""
     requests: list[str]
-    """Addresses outside the page's own files that it asked for."""
+    """Addresses that the page requested, other than its own files."""
     violations: list[str]
     """Serious and critical findings of axe-core: rule, count, and first element."""
     overflow_px: int
-    """By how much the page is wider than its window."""
+    """Difference between the widths of page and window, in pixels."""
 
     @property
     def faults(self) -> list[str]:
-        """All of it; empty for a page that is as it should be."""
+        """All faults of the page; empty for a page without faults."""
         wider = [f"wider than its window by {self.overflow_px} px"] if self.overflow_px > 0 else []
         return [*self.messages, *(f"asks for {each}" for each in self.requests), *self.violations, *wider]
 
@@ -49,7 +49,7 @@ class Browser:
     """Chromium, which opens files."""
 
     def __init__(self, chromium: "Chromium") -> None:
-        """It runs already."""
+        """`chromium` is a running browser."""
         self._chromium = chromium
 
     def see(
@@ -61,7 +61,7 @@ class Browser:
         shot: Path | None = None,
         then: "Callable[[Page], object] | None" = None,
     ) -> Seen:
-        """Look at a file in a window of its own; `then` may click and read, and `shot` takes a picture of all of it."""
+        """Opens a file in a new window. `then` may click and read, and `shot` is the file for a picture of the page."""
         from axe_playwright_python.sync_playwright import Axe
 
         messages: list[str] = []
@@ -98,7 +98,7 @@ class Browser:
 
 @contextlib.contextmanager
 def opened() -> Iterator[Browser]:
-    """A browser, until it is left; without Chromium the test is skipped."""
+    """A running browser during the block. Without Chromium, the test is skipped."""
     program = next((found for name in _PROGRAMS if (found := shutil.which(name))), None)
     if program is None:
         pytest.skip("needs Chromium; on Debian: apt-get install chromium")

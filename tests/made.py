@@ -1,4 +1,4 @@
-"""Results made by hand, small enough to check in the head."""
+"""Results made by hand, small enough to check by mental arithmetic."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def star(traffic: Sequence[Mapping[str, object]], hosts: int = 5, **tables: object) -> dict[str, Any]:
-    """Tables of a scenario of hosts at a 1 Gbps switch; tables may give `rtt`, `buffer` and `mark_above`."""
+    """Tables of a scenario with hosts at a 1 Gbps switch. `tables` may also have `rtt`, `buffer` and `mark_above`."""
     network = {"rtt": "100us", "buffer": "100pkt", "mark_above": "20pkt"}
     of: dict[str, Any] = {"title": "made", "duration": "10ms", **network, **tables}
     topology = {"kind": "star", "hosts": hosts, "rate": "1Gbps", "rtt": of.pop("rtt")}
@@ -29,13 +29,13 @@ def star(traffic: Sequence[Mapping[str, object]], hosts: int = 5, **tables: obje
 
 
 def sure(value: T | None) -> T:
-    """The value, which is there."""
+    """The value, which must not be None."""
     assert value is not None
     return value
 
 
 def make_flows(rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
-    """A flow table from the columns that matter; of others those that always have a value have a usual one."""
+    """A flow table from the columns that matter. Other columns that cannot be null have usual values."""
     counts = ("retransmits", "measured_retransmits", "timeouts", "measured_timeouts", "marks")
     zeros = dict.fromkeys(("id", *counts, "acked_bytes", "delivered_bytes", "start_s", "held_s"), 0)
     usual = {**zeros, "source": "h0", "destination": "h1", "class": "short"}
@@ -49,7 +49,7 @@ def make_samples(rows: Sequence[tuple[float, str, str, float]] = ()) -> pl.DataF
 
 
 def make_tasks(rows: Sequence[Mapping[str, object]] = ()) -> pl.DataFrame:
-    """A task table from the columns that matter; queries of two flows unless told otherwise."""
+    """A task table from the columns that matter. By default, tasks are queries of two flows."""
     usual = {"id": 0, "kind": "query", "class": "short", "start_s": 0, "flows": 2}
     full = [{**dict.fromkeys(TABLES["tasks"]), **usual, **row} for row in rows]
     return pl.DataFrame(full, schema=TABLES["tasks"])
@@ -102,7 +102,7 @@ def make_ports() -> pl.DataFrame:
 def make_result(
     scheme: str = "dctcp", seed: int = 1, load: str = "0.2", fct_s: Sequence[float] = (1e-3, 3e-3)
 ) -> Result:
-    """A result as it would come from a scenario with the parameter `load`."""
+    """A result of a scenario with the parameter `load`."""
     flows: list[dict[str, object]] = [
         {"id": i, "size_bytes": 1000 * (i + 1), "start_s": 1.5, "fct_s": fct, "slowdown": 2.0}
         for i, fct in enumerate(fct_s)
@@ -143,14 +143,14 @@ def make_run(
     wall_s: float = 0.0,
     origin: Provenance | None = None,
 ) -> Result:
-    """A result with these metrics and without tables; of `origin`, if that is given."""
+    """A result with these metrics and without tables. `origin` overrides the provenance."""
     usual: Any = {"scenario": "made", "title": "", "scenario_settings": [], "scheme_settings": [], "traffic_notes": []}
     own: Any = {"scheme": scheme, "seed": seed, "digest": digest, "wall_s": wall_s}
     key = f"{scheme}-{seed}-{digest}-{id(rows)}"
     record: Any = {"provenance": {**usual, "key": key, **(origin or {}), **own}, **as_measured(rows), "tables": {}}
     record["meta"] = {}
     found = Result(record)
-    found.__dict__["rows"] = rows  # in place of those with the catalogue's own statistics
+    found.__dict__["rows"] = rows  # replaces cached rows, whose statistics come from the catalogue
     return found
 
 
@@ -162,7 +162,7 @@ def with_rows(result: Result, rows: Sequence[MetricValue]) -> Result:
 def make_results(
     scenario: str, title: str, settings: Mapping[str, str], runs: Sequence[Result], ideal: Sequence[Result] = ()
 ) -> Results:
-    """A comparison of such results."""
+    """A comparison of made results."""
     return Results([*runs, *ideal], scenario, title, settings, ideal_names=[run.scheme for run in ideal])
 
 

@@ -1,4 +1,4 @@
-"""Tunings made of numbers: what their trials gave, and what a check gave."""
+"""Tunings made by hand from results of their trials and of a check."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ def made(
     bound: bool = False,
     failed: Sequence[int] = (),
 ) -> Measurement:
-    """Results of seeds 1, 2, …; some may have failed."""
+    """Measurement with results of seeds 1, 2 and so on. Some runs may have failed."""
     seeds = list(range(1, len(times) + 1))
 
     def of(values: float | Sequence[float]) -> list[float | None]:
@@ -62,7 +62,7 @@ def checked(
     references: dict[str, Measurement] | None = None,
     left_out: Sequence[str] = (),
 ) -> Tuning:
-    """A tuning whose chosen trial, and it alone, was checked."""
+    """A tuning of which only the chosen trial was checked."""
     found = tuning_of(goal, *(trials or [made(1.0, 1.0)]), references=references)
     schemes = {"l2dct": untuned, "dctcp": baseline}
     check = Check("s", "t", {}, CLASSES, goal, list(left_out), schemes, {sure(found.chosen).number: tuned})

@@ -1,4 +1,4 @@
-"""`explain` and `why`: accounts beside numbers by hand, and two runs side by side."""
+"""`explain` and `why`: accounts compared with numbers worked out by hand, and comparisons of two runs."""
 
 import json
 import re
@@ -17,9 +17,9 @@ from shortflow.accounts.shown import time
 from shortflow.runs import plan
 
 SER, ACK, RTT = 12.0, 0.32, 300.0
-"""Microseconds: 1500 bytes and 40 bytes at 1 Gbit/s, and propagation there and back over two links of 75 us."""
+"""Times in us: 1500 bytes and 40 bytes at 1 Gbit/s, and propagation to and fro over two links of 75 us."""
 LONE = 2 * SER + 2 * ACK + RTT
-"""A packet and its ACK in an empty network."""
+"""Time in us of a packet and its ACK in an empty network."""
 
 STAR = """
 title = "test"
@@ -70,7 +70,7 @@ def test_a_lone_packet_is_transmitted_and_propagates(tmp_path: Path) -> None:
 
 
 def test_a_window_of_two_holds_six_packets_for_a_round_trip(tmp_path: Path) -> None:
-    """The first ACK lets the third packet go, and the sixth leaves the switch behind it, the fourth and the fifth."""
+    """The first ACK allows the third packet. The sixth packet leaves the switch after the third, fourth and fifth."""
     found = explained(scenario(tmp_path, "0s,h0,h2,8760"), 0)
     assert micros(found, 0) == {
         "propagation": RTT,
@@ -81,7 +81,7 @@ def test_a_window_of_two_holds_six_packets_for_a_round_trip(tmp_path: Path) -> N
 
 
 def test_lost_first_packets_cost_a_timeout(tmp_path: Path) -> None:
-    """Both packets are lost. The first is sent again after 10 ms, and its ACK lets the second go."""
+    """Both packets are lost. The first is retransmitted after 10 ms, and its ACK allows the second."""
     of = scenario(tmp_path, "0s,h0,h2,2920", more="[faults]\ndrop_data = [1, 2]")
     found = explained(of, 0, settings={"tcp.initial_rto": "10ms"})
     assert micros(found, 0) == {
@@ -95,9 +95,9 @@ def test_lost_first_packets_cost_a_timeout(tmp_path: Path) -> None:
 
 
 def test_a_flow_behind_two_long_ones_names_them(tmp_path: Path) -> None:
-    """Both long flows have three packets at the switch when the packet of the third flow comes, at 117 us.
+    """Each long flow has three packets at the switch when the packet of the third flow arrives, at 117 us.
 
-    The six leave from 87 us on, the last one at 159 us. At 117 us half of the third one has left.
+    These six packets leave from 87 us on, and the last one at 159 us. At 117 us, half of the third packet has left.
     """
     of = scenario(tmp_path, "0s,h0,h2,23360", "0s,h3,h2,23360", "30us,h1,h2,1460", window=16)
     found = explained(of, 2)
@@ -113,7 +113,7 @@ def test_a_flow_behind_two_long_ones_names_them(tmp_path: Path) -> None:
 
 
 def test_a_small_queue_lets_the_hosts_other_flow_go_first(tmp_path: Path) -> None:
-    """Two flows of ten packets leave a host in turns of two, so all of the first go before the second's last."""
+    """Two flows of ten packets leave a host in turns of two packets. The first flow ends before the second."""
     of = scenario(tmp_path, "0s,h0,h1,14600", "0s,h0,h2,14600", window=20)
     fair = explained(of, 1, settings={"host.small_queue": "2"})
     account = micros(fair, 1)
@@ -194,7 +194,7 @@ def test_why_tells_equal_runs_from_different_ones(shortflow: Command) -> None:
 
 
 def test_why_names_what_the_store_has(shortflow: Command) -> None:
-    """Both schemes with 3 senders, and one alone with 9 and with 12: each missing name, seed or point is named."""
+    """The store has both schemes with 3 senders, and one scheme with 9 and 12. Errors name what is missing."""
     base = ("compare", "incast", "--seeds", "1", "--no-ideal", "--out", "store", "--set")
     shortflow(*base, "servers=3", "--schemes", "tcp,dctcp", code=0)
     shortflow(*base, "servers=9", "--schemes", "dctcp", code=0)
@@ -213,7 +213,7 @@ def test_why_names_what_the_store_has(shortflow: Command) -> None:
 
 
 def test_a_scenario_chooses_among_those_of_a_store(shortflow: Command) -> None:
-    """A store with two scenarios of your own."""
+    """The store has runs of two scenarios from files."""
     for name in ("one", "two"):
         scenario(Path(), "0s,h0,h2,1460", "0s,h1,h2,1460")
         Path("own.toml").rename(f"{name}.toml")
@@ -240,7 +240,7 @@ to = 2
 
 
 def test_flows_without_a_completion_time_are_named(shortflow: Command, tmp_path: Path) -> None:
-    """No flow of 30 MB ends in 10 ms, and an endless one never does."""
+    """A flow of 30 MB does not end within 10 ms, and a backlogged flow never ends."""
     scenario(tmp_path, "0s,h0,h2,30MB", "1ms,h1,h0,1460", more=UNFINISHED)
     text = (tmp_path / "own.toml").read_text(encoding="utf-8").replace('"100s"', '"9ms"').replace('"1s"', '"10ms"')
     (tmp_path / "own.toml").write_text(text.replace("[[traffic]]", '[[traffic]]\nclass = "finite"', 1), "utf-8")
@@ -274,7 +274,7 @@ def test_flows_without_a_completion_time_are_named(shortflow: Command, tmp_path:
 
 
 def rows_of(shown: str, heading: str) -> list[list[str]]:
-    """Cells of a printed table, by two blanks and more between them."""
+    """Cells of a printed table, which two or more spaces separate."""
     lines = shown.split(heading, 1)[1].splitlines()[3:]
     table = list(takewhile(lambda line: not line.startswith(("All", "Class", "Flow", "Shares")), lines))
     return [re.split(r"\s{2,}", line.strip()) for line in table if line.strip()]
@@ -289,7 +289,7 @@ def test_the_rows_of_a_difference_add_up(shortflow: Command) -> None:
 
 
 def test_a_pause_is_a_cause_of_its_own(tmp_path: Path) -> None:
-    """Two senders fill one link, whose switch pauses both after a few packets."""
+    """Two senders fill one link, and the switch pauses both senders after a few packets."""
     of = scenario(tmp_path, "0s,h0,h2,146000", "0s,h1,h2,146000", window=100)
     text = (tmp_path / "own.toml").read_text(encoding="utf-8").replace('"20pkt"', '"20pkt"\nxoff = "10KB"')
     (tmp_path / "own.toml").write_text(text.replace('"250pkt"', '"250KB"'), "utf-8")
@@ -303,7 +303,7 @@ def test_a_pause_is_a_cause_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_page_shows_where_the_time_went_and_the_network(shortflow: Command, tmp_path: Path) -> None:
-    """Both schemes' parts of a class add up to the mean completion time, and each link is drawn once each way."""
+    """Under both schemes, the parts add up to the mean FCT. Each link is drawn once in each direction."""
     scenario(tmp_path, *(f"0s,h{sender},h2,29200" for sender in (0, 1, 3)), window=20)
     shortflow("compare", "own.toml", "--schemes", "tcp,dctcp", "--seeds", "1", "--no-ideal", "--out", "store", code=0)
     assert "add --scenario FILE" in shortflow("report", "store", "--explain", code=2).stderr
@@ -329,7 +329,7 @@ def test_a_page_shows_where_the_time_went_and_the_network(shortflow: Command, tm
 
 
 def test_payload_by_class_is_that_of_the_flows(small: Tables) -> None:
-    """Each segment crosses one link to the receiver, and each byte arrives there once or is sent again."""
+    """Each segment crosses one link to the receiver, where each byte arrives once, plus retransmissions."""
     named = sf.load(small)
     (run,) = plan(named, ["dctcp"], [1], {})
     carried = Carried(named)

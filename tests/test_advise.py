@@ -1,4 +1,4 @@
-"""Advice on a switch's thresholds: the three commands that it is, its limits, and advice to keep or to change."""
+"""`advise`, on a switch's thresholds: its three commands, its limits, and advice to keep or to change thresholds."""
 
 import json
 import shlex
@@ -41,7 +41,7 @@ def test_it_is_three_commands(shortflow: Command, tmp_path: Path) -> None:
     assert TRIALS * SEEDS + SEEDS + 2 * CHECK_SEEDS <= MOST_RUNS
     shown = shortflow("advise", "config_db.json", "--load", "0.4", "--out", "advice", "--show", code=0).stdout
     assert "shortflow tune \\\n" in shown
-    # The three commands do what the one does, so they are valid by themselves.
+    # The three printed commands together replace `advise`, so each must be valid.
     shortflow(*steps["import"], *SHORT, code=0)
     few = list(steps["tune"])
     for option, number in (("--trials", "8"), ("--seeds", "1"), ("--check-seeds", "2")):
@@ -50,7 +50,7 @@ def test_it_is_three_commands(shortflow: Command, tmp_path: Path) -> None:
 
 
 def test_thresholds_that_starve_the_links_are_to_be_changed(shortflow: Command, tmp_path: Path) -> None:
-    """Marks from the second packet on: flows of 200 KB take a fifth longer, all alike, so that few runs tell."""
+    """Marks from the second packet on make all flows of 200 KB a fifth longer, so few runs show the difference."""
     config = file(tmp_path, rack(1500, 1500, 100))
     (tmp_path / "sizes.csv").write_text("bytes,cumulative\n200000,0\n200001,1\n", "utf-8")
     goal = ("--load", "0.5", "--minimize", "slowdown_imported", "--set", "duration=3ms", "--set", "warmup=500us")

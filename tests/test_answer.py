@@ -1,4 +1,4 @@
-"""Winner, tie or open order, from numbers that can be checked in the head and from runs that Polars reads."""
+"""Winner, tie or open order: from made numbers, and from runs whose tables Polars reads independently."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -27,9 +27,9 @@ TAIL, MEAN, RATE = (metric.name for metric in short_and_long(USUAL_BINS))
 def compared(
     schemes: Mapping[str, Sequence[float]], late: Mapping[str, int] | None = None, flows: int = 2000, **rates: float
 ) -> Results:
-    """Schemes by their mean completion times in ms of each seed; the p99 slowdown is three times the number.
+    """Results of schemes with these mean FCTs in ms, by seed. The p99 slowdown is three times the mean in ms.
 
-    Times of schemes with late flows are lower bounds.
+    Times of schemes with unfinished flows are lower bounds.
     """
     runs = []
     for scheme, times in schemes.items():
@@ -90,7 +90,7 @@ def test_schemes_tie_within_five_per_cent_and_are_open_where_seeds_do_not_tell()
 
 
 def test_from_twenty_seeds_on_an_open_order_says_how_many_seeds_settle_it() -> None:
-    """Residuals of ± 0.4 around a ratio of 1 have a deviation of 0.4104 over twenty seeds.
+    """Residuals of ± 0.4 around a ratio of 1 have a standard deviation of 0.4104 over twenty seeds.
 
     t(0.975) * 0.4104 / √m is below ln 1.05 = 0.0488 from m = 275 on: with t(274) = 1.969 it is 0.0487.
     """
@@ -107,7 +107,7 @@ def test_from_twenty_seeds_on_an_open_order_says_how_many_seeds_settle_it() -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["normal", "log-normal", "Pareto"])
 def test_the_number_of_seeds_is_off_by_a_factor_of_three_in_one_draw_of_ten_at_most(shape: str) -> None:
-    """Draws of 20 out of 200 seeds of two equal schemes, whose values deviate by 0.2 of their mean."""
+    """Draws of 20 out of 200 seeds of two equal schemes, whose standard deviation is 0.2 of their mean."""
     dice = np.random.default_rng(7)
     values = {
         "normal": dice.normal(size=(2, 200)),
@@ -141,7 +141,7 @@ def test_a_lower_bound_beyond_an_exact_time_is_worse_and_below_it_open(
 
 
 def test_a_starved_scheme_is_worse() -> None:
-    """Its goodput is zero in every seed, so it has no factor as a reference."""
+    """The scheme's goodput is zero in every seed, so no factor can be relative to it."""
     found = line_of(compared({"a": [4.0, 4.1] * 3, "b": [4.0, 4.1] * 3}, a=8.0, b=0.0), RATE)
     assert (found.outcome, found.leaders) == ("winner", ["a"])
 
@@ -227,14 +227,14 @@ def test_a_verb_agrees_with_the_metric(metric: str, value: float, alone: str, op
 
 
 def test_the_answer_uses_seeds_that_all_schemes_have() -> None:
-    """Over its six seeds a is as soon as b; on the five seeds of b it is later by a third."""
+    """Over its own six seeds, the mean of a is near that of b. Over the five common seeds, it is a third higher."""
     found = compared({"a": [4.0, 4.1, 4.0, 4.1, 4.0, 0.1], "b": [3.0, 3.1, 3.0, 3.1, 3.0]})
     assert (line_of(found).outcome, line_of(found).leaders) == ("winner", ["b"])
     assert any(each.startswith("Schemes have different seeds") for each in answer(found).words)
 
 
 def test_of_equal_schemes_a_winner_is_named_in_five_draws_of_a_hundred_at_most() -> None:
-    """Six schemes with the same distribution, paired by seed; and one that is four times as good is found."""
+    """Six schemes have the same distribution, paired by seed. A scheme that is four times better is found."""
     dice = np.random.default_rng(1)
 
     def winners(first: float, draws: int) -> float:
@@ -251,7 +251,7 @@ def test_of_equal_schemes_a_winner_is_named_in_five_draws_of_a_hundred_at_most()
 
 
 def test_the_words_are_those_that_polars_computes_from_raw_flows(shortflow: Command, tmp_path: Path) -> None:
-    """Nothing here is shared with the code: nearest ranks, means over seeds and their ratios."""
+    """The numbers are computed without code of the package: nearest ranks, means over seeds and their ratios."""
     shortflow(
         *("compare", "l2dct-benchmark", "--schemes", "dctcp,l2dct", "--seeds", "5", "--no-ideal"),
         *("--set", "duration=500ms", "--set", "warmup=100ms", "--out", "kept"),

@@ -97,7 +97,7 @@ def test_bisection_finds_what_trying_every_value_finds() -> None:
     found = shortflow.search(scenario, "tcp", shortflow.Steps.parse("flows=1:60"), NO_MISS, [1, 2])
     assert found.largest[1] == found.largest[2], "nothing is drawn at random"
     largest = sure(found.largest_for(1.0))
-    # A flow is ten packets of 12 us: 33 of them fill 4 ms.
+    # A flow has ten packets of 12 us each, so 33 flows fill 4 ms.
     assert 25 <= largest <= 33
     for flows, holds in ((largest, True), (largest + 1, False)):
         result = shortflow.run(shortflow.load(SCENARIO, {"flows": flows}), "tcp")
@@ -162,7 +162,7 @@ def compared(*values: float, scheme: str = "dctcp") -> Results:
 
 
 def test_the_width_is_half_the_interval_over_the_mean() -> None:
-    # Of 9, 10, 11 the standard error is 1/sqrt(3), and Student's quantile with 2 degrees of freedom 4.3027.
+    # The standard error of 9, 10, 11 is 1/sqrt(3). Student's quantile with 2 degrees of freedom is 4.3027.
     (found,) = widths(compared(9.0, 10.0, 11.0), ["drops"])
     assert found.share == pytest.approx(4.3027 / math.sqrt(3) / 10, rel=1e-4)
 

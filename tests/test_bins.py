@@ -1,4 +1,4 @@
-"""Size bins of one's own, from the command to the page."""
+"""User-defined size bins, from the command to the page."""
 
 from pathlib import Path
 

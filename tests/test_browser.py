@@ -1,4 +1,4 @@
-"""The helper that looks at pages finds what is wrong with one."""
+"""The helper `browser.py` finds the faults of a page."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

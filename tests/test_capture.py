@@ -27,7 +27,7 @@ FAN_IN = "s0->h40"
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An incast that overflows a buffer, with all that can be captured."""
+    """Directory of a run of an incast that overflows a buffer, with all kinds of captures."""
     directory = tmp_path_factory.mktemp("captured") / "run"
     files = ["--trace", "all", "--pcap", FAN_IN, "--pcap", f"h0->s0={directory.parent / 'h0.pcapng'}"]
     assert run_command(["run", *INCAST, "--scheme", "tcp", "--out", str(directory), *files]) == 0
@@ -56,7 +56,7 @@ def test_a_trace_agrees_with_the_flow_table(kept: Path) -> None:
 
 
 def _packets(trace: pl.DataFrame) -> pl.DataFrame:
-    """Segments that left the port to the aggregator, by flow: all of them arrive, as nothing is lost behind it."""
+    """Number of segments of each flow that left the port to the aggregator. All arrive: no later link loses packets."""
     left = trace.filter((pl.col("event") == "departed") & (pl.col("port") == FAN_IN) & (pl.col("kind") == "data"))
     return left.group_by(pl.col("flow").alias("id")).agg(packets=pl.len())
 
@@ -77,18 +77,18 @@ def tshark(file: Path | str, *arguments: str) -> list[str]:
     if not shutil.which("tshark"):
         pytest.skip("needs tshark")
     checks = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"]
-    absolute = ["-o", "tcp.relative_sequence_numbers:FALSE"]  # the blocks of SACK have no raw fields
+    absolute = ["-o", "tcp.relative_sequence_numbers:FALSE"]  # SACK blocks have no fields with raw numbers
     command = ["tshark", "-r", str(file), *checks, *absolute, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 CHECKS = ["_ws.malformed", "_ws.expert.severity", "ip.checksum.status", "tcp.checksum.status", "udp.checksum.status"]
 ERROR, WRONG, GOOD, CUT = 0x800000, "0", "1", "2"
-"""A severity of tshark's, and what it says of checksums that are wrong, right, and over what was cut off."""
+"""Severity of errors in tshark, and tshark's values for wrong, right and unverifiable checksums."""
 
 
 def fields(file: Path | str, *names: str) -> list[list[str]]:
-    """These fields of all packets, of which none is malformed or has a wrong checksum."""
+    """The named fields of all packets. Checks that no packet is malformed or has a wrong checksum."""
     lines = tshark(file, "-T", "fields", *(part for name in (*CHECKS, *names) for part in ("-e", name)))
     found = [line.split("\t") for line in lines]
     for malformed, severity, *checksums in (line[: len(CHECKS)] for line in found):
@@ -138,7 +138,7 @@ def test_tshark_takes_every_kind_of_packet(scheme: str, shortflow: Command) -> N
 
 
 def of_acks(connection: pl.DataFrame) -> list[list[tuple[int, int]]]:
-    """Byte ranges above each ACK at the receiver when it sent the ACK."""
+    """For each ACK, the byte ranges above it that the receiver had when it sent the ACK."""
     had: list[tuple[int, int]] = []
     found = []
     for event, kind, seq, length in connection.select("event", "kind", "seq", "length").iter_rows():
@@ -216,7 +216,7 @@ def test_the_time_line_has_the_largest_burst(kept: Path) -> None:
     assert max(lengths) == events.filter(pl.col("port") == FAN_IN)["queue_pkt"].max()
     assert len(of("sends")) == len(events.filter((pl.col("event") == "sent") & (pl.col("kind") == "data")))
     assert len(of("times out")) == len(events.filter(pl.col("event") == "timeout")) > 0
-    # An RTO is 10 ms at least, of which the flow does nothing but wait for most.
+    # An RTO is at least 10 ms, and the flow is idle for most of this time.
     assert all(row["end"] - row["ms"] > 5 for row in of("waits for its timer"))
     assert {row["line"] for row in of("on its way")} == set(range(1, 31))
 
@@ -238,7 +238,7 @@ def test_reports_show_time_lines_where_there_are_bursts(shortflow: Command) -> N
 
 
 def test_a_burst_is_found_by_hand(tmp_path: Path) -> None:
-    """Nine flows within 10 µs, ten more over 10 ms: the burst is the nine."""
+    """Nine flows start within 10 µs, and ten more over 10 ms. The burst has the nine flows."""
     rows = [f"{1000 + i}us,h{i},h9,14600" for i in range(9)] + [f"{20 + i}ms,h{i % 9},h9,1460" for i in range(10)]
     (tmp_path / "flows.csv").write_text("\n".join(["start,source,destination,bytes", *rows]) + "\n")
     scenario = sf.load(star([{"kind": "trace", "file": "flows.csv"}], 10, duration="100ms"), directory=tmp_path)

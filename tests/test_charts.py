@@ -1,4 +1,4 @@
-"""Charts are valid Vega-Lite, have the numbers of the tables, and say where numbers are bounds."""
+"""Charts are valid Vega-Lite, have the numbers of the tables, and mark numbers that are bounds."""
 
 import hashlib
 import json
@@ -80,7 +80,7 @@ def test_every_chart_of_a_study_is_valid_and_has_the_numbers_of_the_table(result
 
 
 def equal_to_table(rows: Sequence[Row], points: list[Any], gain_bps: float = 1e6) -> int:
-    """Number of rows that have a metric of a scheme, each equal to the mean, interval and seeds of the table."""
+    """Checks each row with a metric of a scheme against mean, interval and seeds of the table. Returns their number."""
     table = {(point["at"], scheme): of for point in points for scheme, of in point["comparison"]["schemes"].items()}
     own = [row for row in rows if "metric" in row and (row["at"], row["scheme"]) in table]
     for row in own:
@@ -96,7 +96,7 @@ def equal_to_table(rows: Sequence[Row], points: list[Any], gain_bps: float = 1e6
 
 
 def test_every_chart_of_the_demo_has_the_numbers_of_its_tables(shortflow: Command, tmp_path: Path) -> None:
-    """The commands of `make demo` with less time, two seeds and two loads."""
+    """Runs the commands of `make demo` with a shorter duration, two seeds and two loads."""
     schemes = ["tcp", "dctcp", "l2dct"]
     commands = re.findall(r"bin/shortflow (.+)", ran(["make", "--dry-run", "demo"], cwd=ROOT).stdout)
     assert len(commands) == 3
@@ -161,7 +161,7 @@ def test_a_distribution_has_percentiles_of_the_pool_and_ends_at_what_finished() 
 
 
 def stalled(result: Result, ids: list[int]) -> Result:
-    """The result if these flows, which start at 1.5 s, had not finished by its end at 4 s; ideal ones take 0.5 ms."""
+    """The result with these flows unfinished. They start at 1.5 s, the run ends at 4 s, and ideal FCTs are 0.5 ms."""
     stops = pl.col("id").is_in(ids)
     gone = [pl.when(~stops).then(pl.col(name)).alias(name) for name in ("fct_s", "slowdown")]
     ideal = pl.when(pl.col("size_bytes").is_not_null()).then(5e-4).alias("ideal_fct_s")
@@ -198,7 +198,7 @@ def test_bounds_rank_behind_exact_numbers_as_in_the_answer_and_the_trade_off_fla
 
 
 def test_panels_of_sizes_share_their_axis_and_lines_differ_by_more_than_colour() -> None:
-    times = [1e-3] * 4 + [1.0] * 96  # the slowdowns of two bins span a decade, those of each do not
+    times = [1e-3] * 4 + [1.0] * 96  # slowdowns of both bins together span a decade, those of one bin do not
     ideal = pl.Series("slowdown", [2.0] * 4 + [90.0] * 96 + [None])
     sizes = pl.Series("size_bytes", [1000] * 4 + [50_000] * 96 + [None])
     runs = [make_result("tcp", load=load, fct_s=times) for load in ("0.2", "0.4")]
@@ -306,6 +306,6 @@ def test_a_chart_is_saved_as_a_picture_or_as_its_specification(monkeypatch: pyte
 
 @pytest.mark.parametrize(("high", "is_cut"), [(2.0, False), (100.0, True)])
 def test_intervals_that_leave_their_panel_are_told(high: float, is_cut: bool) -> None:
-    other = {"metric": "b", "value": 1000.0, "low": 900.0, "high": 1100.0}  # has a panel of its own
+    other = {"metric": "b", "value": 1000.0, "low": 900.0, "high": 1100.0}  # another metric has another panel
     assert marks.are_cut([{"metric": "a", "value": 1.0, "low": 0.5, "high": high}, other]) == is_cut
     assert not marks.are_cut([{"metric": "a", "value": 1.0, "low": None, "high": None}])

@@ -19,7 +19,7 @@ BENCHMARK = "l2dct-benchmark"
 
 
 def test_a_number_of_thousands_of_digits_is_wrong_input(shortflow: Command) -> None:
-    """Python refuses to read it. All other wrong words on the command line are in `golden/errors.txt`."""
+    """Python refuses to read such a number. Other errors of the command line are in `golden/errors.txt`."""
     assert "is not a whole number from 0 on" in shortflow("run", BENCHMARK, "--seed", "1" * 5000, code=2).stderr
 
 
@@ -30,7 +30,7 @@ NAMED_BY = {
     "links": {**star([LONG_LIVED]), "topology": {"kind": "explicit", "file": "it.csv"}},
     "graphml": {**star([LONG_LIVED]), "topology": {"kind": "explicit", "file": "it.xml"}},
 }
-"""Scenarios that name a file in each of the ways that there are."""
+"""Scenarios with each key that names a file."""
 
 
 @pytest.mark.parametrize("kind", [*NAMED_BY, "measured", "scenario", "schemes"])
@@ -119,7 +119,7 @@ def test_no_output_replaces_a_file_that_is_none(shortflow: Command, tmp_path: Pa
             assert (answer.code, (tmp_path / name).read_text()) == (2, text), (command, answer)
             assert f"{name}: exists" in answer.stderr
         (tmp_path / name).write_text("")
-        for _ in range(2):  # in place of an empty file, and of its own
+        for _ in range(2):  # the first call replaces an empty file, the second its own output
             answer = shortflow(*command)
             assert answer.code != 2, (command, answer)
             assert (tmp_path / name).stat().st_size > 0
@@ -171,8 +171,8 @@ def test_an_old_python_is_named_with_what_is_needed(tmp_path: Path) -> None:
 
 QUERIES = {"kind": "queries", "workers": 1, "repeat": 1_000_000, "sizes": {"kind": "fixed", "value": "1B"}, "to": 0}
 UNBOUNDED = star([QUERIES], 2, duration="1000s", rtt="1us", buffer="20pkt", mark_above="5pkt")
-"""More flows than memory."""
-# A run of the command that may take 100 MB more than one before it.
+"""Scenario with more flows than memory can hold."""
+# The second run of the command may take at most 100 MB more memory than the first.
 LIMITED = """
 import resource, sys
 from shortflow.front.shell import run_command

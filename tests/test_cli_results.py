@@ -1,4 +1,4 @@
-"""Output and files of the commands: JSON for programs, equal at any number of jobs, never partial."""
+"""Output and files of the commands: JSON for programs, equal for any number of jobs, and never partial."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ SHORT = ("--set", "duration=100ms", "--set", "warmup=10ms")
 
 
 def test_means_over_ports_that_nobody_named_say_so(shortflow: Command, small: dict[str, Any], tmp_path: Path) -> None:
-    """Queries go out to the workers, so all ports are measured and not that to the one receiver, unless it is named."""
+    """Queries also go to the workers, so all switch ports are measured unless the scenario names ports."""
     note = "queues and link use are means over all 5 switch ports, because traffic goes to several hosts; choose ports"
     queries = {"kind": "queries", "workers": 3, "to": 4, "sizes": {"kind": "fixed", "value": "2KB"}}
     named = {"sample_every": "1ms", "ports": ["s0->h4"]}
@@ -49,7 +49,7 @@ def test_a_changed_trace_is_a_changed_scenario(shortflow: Command, tmp_path: Pat
 
 
 def test_it_is_said_where_hosts_decide(shortflow: Command, small: Tables, tmp_path: Path) -> None:
-    """A long flow fills its host, in which messages wait; flows of two hosts. A store says it too."""
+    """A long flow fills its host's queue, in which messages wait; flows come from two hosts. A store says so, too."""
     long: dict[str, object] = {"kind": "long-lived", "to": 4}
     messages = {"kind": "poisson", "sizes": {"kind": "fixed", "value": "1KB"}, "load": 0.01, "from": 3, "to": 4}
     pair = {**long, "flows": 2, "from": "0-1", "stagger": "20ms"}
@@ -88,7 +88,7 @@ def test_bench_compares_with_the_floor(shortflow: Command, monkeypatch: Patch) -
 
 
 def test_a_class_and_a_bin_without_flows_in_a_seed_count_nothing_there(shortflow: Command, tmp_path: Path) -> None:
-    """Two classes that are so rare that some seeds have none; the sizes of one lie in two bins."""
+    """Two classes are so rare that some seeds do not have them. The sizes of one class are in two bins."""
     path = tmp_path / "rare.toml"
     rare = {"kind": "poisson", "class": "rare", "from": 0, "to": 3, "rate_per_s": 60}
     rare["sizes"] = {"kind": "uniform", "min": "2KB", "max": "18KB"}
@@ -125,7 +125,7 @@ def test_a_class_and_a_bin_without_flows_in_a_seed_count_nothing_there(shortflow
 
 
 def test_unfinished_flows_are_counted_alike_in_every_place(shortflow: Command, scenario: str, tmp_path: Path) -> None:
-    """Without a drain the last flows do not finish, nor does one of the warm-up, which counts nowhere."""
+    """Without a drain, the last flows do not finish. An unfinished flow of the warm-up does not count."""
     early = {"kind": "incast", "class": "early", "flows": 1, "sizes": {"kind": "fixed", "value": "80MB"}}
     with (tmp_path / scenario).open("a", encoding="utf-8") as file:
         file.write(tomli_w.dumps({"traffic": [{**early, "from": 0, "to": 4, "at": "0s", "unmeasured": True}]}))

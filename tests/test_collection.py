@@ -1,4 +1,4 @@
-"""The collector is paused while a run is measured, and has nothing to do afterwards."""
+"""The garbage collector is paused while a run is measured, and no reference cycles are left."""
 
 import gc
 import threading

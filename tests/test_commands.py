@@ -1,4 +1,4 @@
-"""Promises of every command: one answer at any number of jobs, from what it kept, and from Python; a quick start."""
+"""Laws of every command: the same answer for any number of jobs, from a store, and from Python; a quick start."""
 
 import re
 import resource
@@ -116,7 +116,7 @@ def test_the_names_of_all_commands_need_none_of_their_imports(arguments: list[st
 
 
 def test_the_help_costs_little_more_than_a_list() -> None:
-    """CPU seconds of whole processes, the least of several each."""
+    """Compares CPU seconds of whole processes, the minimum of several calls each."""
 
     def least(*arguments: str) -> float:
         found = []

@@ -17,7 +17,7 @@ main()
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the command, the script that bash reads, and what must not be imported."""
+    """A directory with the command, bash's completion script, and packages that must not be imported."""
     folder = tmp_path_factory.mktemp("home")
     command = folder / "shortflow"
     command.write_text(BY_HAND.format(python=sys.executable))
@@ -30,14 +30,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """For a command on the path of a user who lives there."""
+    """Environment of a user with this home directory, which is also on the path."""
     search = os.pathsep.join([str(home), *sys.path[1:]])
     ours = {"HOME": str(home), "PATH": f"{home}:{os.environ['PATH']}", "PYTHONPATH": search}
     return {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1", **ours, **more}
 
 
 def offered(home: Path, *words: str) -> list[str]:
-    """Bash's offers for the last word."""
+    """Completions that bash offers for the last word."""
     script = """source "$HOME/script"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
         _shortflow_completion "$1"; printf '%s\n' "${COMPREPLY[@]}" """
     command = ["bash", "-c", script, "bash", "shortflow", *words]

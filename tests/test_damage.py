@@ -1,6 +1,6 @@
-"""Stored results with anything wrong in them: an error that names the file, or a result, and never anything else.
+"""Damaged stores: reading gives an error that names the file, or a result, and nothing else.
 
-`make fuzz` tries more of them: FUZZ_EXAMPLES says how many a test.
+`make fuzz` tries more examples. FUZZ_EXAMPLES is their number per test.
 """
 
 import contextlib
@@ -64,7 +64,7 @@ def copied(good: Path) -> Iterator[Path]:
 
 
 def read_by_every_door(place: Path) -> None:
-    """Wrong input may be an error that a user can act on; all else fails the test."""
+    """Reads a damaged store by all public calls. An error for users is allowed; any other error fails the test."""
     store = place.parents[1]
     for door in (lambda: load_run(place), lambda: read_store(store).flows, lambda: read_store(store).to_frame()):
         with contextlib.suppress(DamagedResult, ConfigError):
@@ -104,7 +104,7 @@ def test_a_flipped_byte_of_any_table_is_named(good: Path, name: str) -> None:
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths of all values in a document, those of tables and lists included."""
+    """Paths of all values in a document, including tables and lists."""
     yield path
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
@@ -112,7 +112,7 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def put(document: Any, path: Sequence[Any], value: Any) -> Any:
-    """The document with another value there."""
+    """The document with another value at a path."""
     if not path:
         return value
     inner = document
@@ -152,7 +152,7 @@ def test_other_values_in_a_table_that_is_as_it_was_written(good: Path, data: st.
 
 
 def renew_checksum(run: Path, name: str) -> None:
-    """Make the record say that a table is as it is, and its metrics those of other code."""
+    """Renews the checksum of a table in the record, and marks the metrics as measured by other code."""
     data = (run / f"{name}.parquet").read_bytes()
     record = json.loads((run / "result.json").read_text())
     record["tables"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
@@ -175,7 +175,7 @@ def file_instead(place: Path) -> None:
 
 
 def directory(name: str) -> Callable[[Path], None]:
-    """Damage by a directory where a file was."""
+    """Damage that replaces a file by a directory."""
 
     def damage(place: Path) -> None:
         (place / name).unlink()

@@ -1,8 +1,8 @@
-"""DCQCN's fluid model beside packets: they agree where packets do what it assumes; its limit cycle has two causes.
+"""DCQCN's fluid model and packets agree if packets behave as the model assumes. The limit cycle has two causes.
 
 The model is that of Y. Zhu et al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016,
-Sec. 3, for flows that are alike. It has marks that arrive a fixed time later and a probability that rises without end.
-`waits` adds the time that a packet marked on arrival waits in the queue, and `cliff` the jump to 1 at K_max.
+Sec. 3, for equal flows. In the model, marks arrive after a fixed time, and the marking probability rises without limit.
+`waits` adds the wait in the queue of a packet that is marked on arrival. `cliff` adds the jump to 1 at K_max.
 """
 
 import math
@@ -16,16 +16,16 @@ import shortflow as sf
 
 PACKET = 1500
 LINK = 40e9 / 8 / PACKET
-"""Packets per second."""
+"""Rate of the link in packets per second."""
 K_MIN, K_MAX, P_MAX = 5e3, 200e3, 0.01
 UNENDING: dict[str, str | float] = {"queue.min": "10KB", "queue.max": 100, "queue.max_p": P_MAX * 990 / 195}
-"""The same slope up to 1 MB."""
+"""Settings with the same slope of the marking probability up to a queue of 1 MB."""
 BY_DEPARTURE = {"queue.mark": "departure"}
 
 
 @dataclass(frozen=True)
 class Found:
-    """Use of the link, mean and largest queue in bytes, share of marked packets."""
+    """Utilisation of the link, mean and largest queue in bytes, and share of marked packets."""
 
     utilisation: float
     mean: float
@@ -40,7 +40,7 @@ def _probability(queue: float, *, cliff: bool) -> float:
 
 
 def _rises(log: float, p: float, packets: float, recovery: float) -> tuple[float, float]:
-    """Share of packets at which a counter expires, and share of the expirations beyond fast recovery."""
+    """Share of packets at which a counter expires, and share of expirations after fast recovery."""
     if p == 0:
         return 1 / packets, 1.0
     expires = p / math.expm1(-log * packets) if -log * packets < 700 else 0.0
@@ -49,7 +49,7 @@ def _rises(log: float, p: float, packets: float, recovery: float) -> tuple[float
 
 @cache
 def fluid(flows: int, *, waits: bool, cliff: bool) -> Found:
-    """Euler's method over 60 ms, the first 20 left out; the base round trip is 8 us."""
+    """Solves the fluid model by Euler's method over 60 ms, without the first 20 ms. The base RTT is 8 us."""
     step, base, notified, timer = 1e-6, 8e-6, 50e-6, 55e-6
     gain, recovery, counter, increase = 1 / 256, 5, 10e6 / PACKET, 40e6 / 8 / PACKET
     rate = target = 1.05 * LINK / flows
@@ -87,7 +87,7 @@ def packets(flows: int, **settings: str | float) -> Found:
 def test_packets_have_the_models_fixed_point_where_they_fulfil_its_assumptions(
     flows: int, queue: float, marks: float
 ) -> None:
-    """The formula for small probabilities, a cube root, says 181 KB and 0.90 % for 8 flows, and 3.06 % for 20."""
+    """The formula for small probabilities, a cube root, gives 181 KB and 0.90 % for 8 flows, and 3.06 % for 20."""
     model, found = fluid(flows, waits=False, cliff=False), packets(flows, **UNENDING, **BY_DEPARTURE)
     for each, most in [(model, 0.01), (found, 0.1)]:
         assert each.mean == pytest.approx(queue, rel=most)
@@ -96,7 +96,10 @@ def test_packets_have_the_models_fixed_point_where_they_fulfil_its_assumptions(
 
 
 def test_the_limit_cycle_needs_marks_that_wait_and_the_cliff() -> None:
-    """With both, model and packets pass K_max, notify all flows at once and run empty; without one, the model rests."""
+    """With both causes, the queue exceeds K_max, all flows are notified, and the queue empties, in model and packets.
+
+    Without one of the causes, the model reaches its fixed point.
+    """
     model, found = fluid(8, waits=True, cliff=True), packets(8)
     assert found.mean == pytest.approx(model.mean, rel=0.2)
     assert max(model.utilisation, found.utilisation) < 0.99

@@ -33,13 +33,13 @@ QUEUE_BUILDUP: dict[str, Any] = {
 
 
 def test_every_tcp_begins_with_ten_segments() -> None:
-    """RFC 6928, also for baselines."""
+    """All schemes have the initial window of RFC 6928, including baselines."""
     resolved = {key: value for key, value, _ in shortflow.load(QUEUE_BUILDUP).core.resolved(None)}
     assert resolved["tcp.initial_window"] == "10"
 
 
 def test_every_law_begins_with_alpha_1_and_keeps_two_segments() -> None:
-    """RFC 8257 and Linux. FaST's window may fall below one segment."""
+    """The values are those of RFC 8257 and Linux. FaST is an exception: its window may fall below one segment."""
     alphas, floors = {}, {}
     for name in (entry["name"] for entry in registry()["schemes"]):
         values = {key: value for key, value, _ in Scheme.parse(name, []).resolved()}
@@ -51,7 +51,7 @@ def test_every_law_begins_with_alpha_1_and_keeps_two_segments() -> None:
 
 
 def test_short_transfers_beside_long_flows_take_less_than_a_millisecond() -> None:
-    """DCTCP, Fig. 21: below 1 ms under DCTCP. An initial window of 2 takes some four round trips more."""
+    """DCTCP, Fig. 21: transfers take less than 1 ms. An initial window of 2 needs about four more round trips."""
     now = shortflow.run(QUEUE_BUILDUP, "dctcp").metrics["afct_short_s"]
     assert now < 1e-3
     before = shortflow.run(QUEUE_BUILDUP, "dctcp", settings={"tcp.initial_window": 2}).metrics["afct_short_s"]
@@ -59,7 +59,7 @@ def test_short_transfers_beside_long_flows_take_less_than_a_millisecond() -> Non
 
 
 def test_flows_over_two_bottlenecks_get_their_published_shares() -> None:
-    """DCTCP, Fig. 17: 46, 54 and 475 Mbps. A smallest window of one segment gave S1 31 and S3 67 Mbps."""
+    """DCTCP, Fig. 17: 46, 54 and 475 Mbps. With a smallest window of one segment, S1 has 31 and S3 67 Mbps."""
     found = shortflow.run("dctcp-multi-hop", "dctcp", settings={"duration": "1s"}).metrics
     for group, bps in (("s1", 46e6), ("s3", 54e6), ("s2", 475e6)):
         assert found[f"flow_goodput_{group}_bps"] == pytest.approx(bps, rel=0.1), group

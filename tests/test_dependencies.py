@@ -1,4 +1,4 @@
-"""Licences of C sources and of Rust dependencies, which are as in deny.toml and need no newer Rust than is stated."""
+"""C sources and Rust dependencies have licences that deny.toml allows, and need no newer Rust than the stated one."""
 
 import json
 import re
@@ -16,7 +16,7 @@ RULES = tomllib.loads((ROOT / "deny.toml").read_text(encoding="utf-8"))
 
 @pytest.fixture(scope="module")
 def packages() -> list[dict[str, Any]]:
-    """Every package of Cargo.lock with what it says of itself. Cargo downloads those that are not here yet."""
+    """Metadata of every package in Cargo.lock. Cargo downloads packages that are absent."""
     if shutil.which("cargo") is None:
         pytest.skip("needs cargo")
     command = ["cargo", "metadata", "--locked", "--all-features", "--format-version", "1"]
@@ -29,7 +29,7 @@ def packages() -> list[dict[str, Any]]:
 
 
 def is_allowed(expression: str, licences: set[str]) -> bool:
-    """True if an SPDX expression allows a choice of only allowed licences; crates may write `/` for OR."""
+    """True if an SPDX expression can be met by allowed licences alone. Crates may write `/` for OR."""
     while inner := re.search(r"\(([^()]*)\)", expression):
         expression = expression.replace(inner[0], "yes" if is_allowed(inner[1], licences) else "no")
     choices = expression.replace("/", " OR ").split(" OR ")

@@ -27,14 +27,14 @@ EXAMPLES = [
     for example in doctest.DocTestFinder().find(import_module(f"shortflow{name}"), extraglobs={"sf": shortflow})
     if example.examples
 ]
-# Blocks marked `sh` or `python` are run, one marked `python file=NAME` is saved for those behind it;
-# a `text` block right behind one is what it prints; `console` is only shown.
+# Blocks marked `sh` or `python` are run. A block marked `python file=NAME` is saved for later blocks. A `text` block
+# immediately after a block has its output. Blocks marked `console` are only shown.
 BLOCK = re.compile(
     r"^```(?P<language>sh|python)(?: file=(?P<file>\S+))?\n(?P<commands>.*?)^```(?:\n+```text\n(?P<output>.*?)^```)?",
     re.MULTILINE | re.DOTALL,
 )
 
-# A file in prose, such as `results/runs.parquet`; NAME and * stand for any name.
+# Name of a file in prose, such as `results/runs.parquet`. NAME and * stand for any name.
 NAMED = re.compile(r"`([\w./*-]+\.(?:json|jsonl|parquet|csv|html|toml|pcapng))`")
 
 INTERPRETER = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
@@ -45,7 +45,7 @@ def _name(page: Path) -> str:
 
 
 def named_after(block: re.Match[str]) -> list[str]:
-    """Files that the text behind a block names, up to the next block or heading."""
+    """Files that the text after a block names, up to the next block or heading."""
     text = re.split(r"^(?:#+ |```(?:sh|python)\b)", block.string[block.end() :], maxsplit=1, flags=re.MULTILINE)[0]
     return [re.sub("[A-Z]{2,}", "*", name) for name in NAMED.findall(text)]
 
@@ -57,7 +57,7 @@ def blocks(page: Path) -> list[re.Match[str]]:
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=_name)
 def test_commands_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> None:
     search = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    # `pip install` of a page installs for that page alone, with the packages that are here.
+    # `pip install` of a page installs into a directory of its own, and uses the installed packages as dependencies.
     pip = {"PIP_TARGET": str(tmp_path / "installed"), "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0"}
     pip |= {"PYTHONPATH": str(tmp_path / "installed"), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     for block in blocks(page):
@@ -74,15 +74,16 @@ def test_commands_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> Non
         assert unknown == [], f"{page.name} names files that its commands do not write"
 
 
-# `rust file=PATH` is a new file, `rust after="LINE" in=PATH` goes behind that line, and so does `toml`.
+# A block `rust file=PATH` is a new file. `rust after="LINE" in=PATH` and `toml` blocks are inserted after a line.
 RUST_FILE = re.compile(r"^```rust file=(?P<path>\S+)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
 RUST_LINE = re.compile(
     r'^```(?:rust|toml) after="(?P<line>.*?)" in=(?P<path>\S+)\n(?P<text>.*?)^```', re.MULTILINE | re.DOTALL
 )
 
 
-# In place of the simulator's own tests. One flow under marks: the toy law keeps as much of its window at a cut as told.
-# A burst into a link ten times slower: the toy queue drops what would wait longer than told. A ring has two ways.
+# This test replaces the simulator's own tests. At a mark, the example's law keeps a configured share of its window. In
+# a burst into a link that is ten times slower, the example's queue drops packets that would wait longer than the
+# configured time. A ring has two directions.
 SHORT_RUN = r"""
 mod common;
 
@@ -128,7 +129,7 @@ fn the_new_topology_takes_the_shorter_way_round() {
 
 
 def renew(folder: Path, files: dict[str, bytes]) -> None:
-    """Make the folder hold these files alone. What is as it should be is not touched: cargo keeps its build."""
+    """Makes the folder contain only these files. Unchanged files are not written, so that cargo keeps its build."""
     for path in folder.rglob("*"):
         if path.is_file() and str(path.relative_to(folder)) not in files:
             path.unlink()
@@ -165,7 +166,7 @@ def test_the_walk_throughs_of_what_is_added_in_rust_work_as_written() -> None:
     kinds = ("transport", "queue", "topology")
     pages = [(ROOT / "docs" / f"adding-a-{what}.md").read_text(encoding="utf-8") for what in kinds]
     build = ROOT / "target" / "walk-through"
-    copy = build / "checkout"  # always the same, or cargo would keep every one's build
+    copy = build / "checkout"  # always the same path: cargo would keep a build for each path
     found = [ROOT / "Cargo.toml", ROOT / "Cargo.lock"]
     found += [path for each in ("crates", "data", "linux") for path in (ROOT / each).rglob("*")]
     files = {str(path.relative_to(ROOT)): path.read_bytes() for path in found if path.is_file()}
@@ -181,7 +182,7 @@ def test_the_walk_throughs_of_what_is_added_in_rust_work_as_written() -> None:
     renew(copy, files)
     registry = ["--package", "shortflow-cc", "--lib", "registry"]
     short_run = ["--package", "shortflow-sim", "--test", "simulator"]
-    # What runs for milliseconds need not be fast, and nobody debugs it.
+    # The tests run for milliseconds, so building without optimisation and debug information is faster in total.
     quick = {"CARGO_PROFILE_DEV_OPT_LEVEL": "0", "CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_TEST_DEBUG": "0"}
     surroundings = {**os.environ, **quick, "CARGO_TARGET_DIR": str(build)}
     for selection in (registry, short_run):
@@ -204,7 +205,7 @@ GENERATED = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
 
 
 def generated() -> dict[str, str]:
-    """All parts that pages ask for."""
+    """All generated parts of pages, by name."""
     names = [name for page in PAGES for name in GENERATED.findall(page.read_text(encoding="utf-8"))]
     assert len(names) == len(set(names))
     return {name: reference.part_page(name) for name in names}

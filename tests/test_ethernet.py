@@ -1,4 +1,4 @@
-"""Ethernet's framing: preamble and gap take time on links, header and checksum also room; short frames are padded."""
+"""Ethernet's framing: preamble and gap take time on links, header and checksum also buffer; short frames are padded."""
 
 import re
 from pathlib import Path
@@ -44,7 +44,7 @@ def metrics(shortflow: Command, tmp_path: Path) -> Any:
 @pytest.mark.parametrize("scheme", ["tcp", "dctcp", "swift", "fast", "dcqcn", "pfabric-minimal"])
 @pytest.mark.parametrize(("rate", "expected"), [("1Gbps", 941.48e6), ("10Gbps", 9.4148e9)])
 def test_one_flow_has_the_goodput_of_iperf(metrics: Any, scheme: str, rate: str, expected: float) -> None:
-    """1448 of 1538 bytes are payload: iperf's 941 Mbps, and 9.41 Gbps."""
+    """1448 of 1538 bytes are payload, so iperf shows 941 Mbps and 9.41 Gbps."""
     found = metrics(scheme, LONG.format(0), f"topology.rate={rate}", "switch.buffer=unlimited")
     assert found["goodput_long_bps"] == pytest.approx(expected, rel=5e-4)
     assert found["utilisation"] == pytest.approx(1.0, abs=1e-3)
@@ -55,13 +55,16 @@ def test_one_flow_has_the_goodput_of_iperf(metrics: Any, scheme: str, rate: str,
     [("ethernet", "15180B", 10), ("ethernet", "15179B", 9), ("none", "15180B", 10), ("none", "14999B", 9)],
 )
 def test_a_buffer_holds_frames_without_preamble_and_gap(metrics: Any, wire: str, buffer: str, packets: int) -> None:
-    """A frame has 1518 bytes, a packet without Ethernet 1500."""
+    """A frame takes 1518 bytes of the buffer, and a packet without Ethernet 1500 bytes."""
     found = metrics("tcp", LONG.format("[0, 1]"), f"tcp.wire={wire}", f"switch.buffer={buffer}")
     assert found["queue_max_pkt"] == packets
 
 
 def test_k_counts_frames_without_preamble_and_gap(metrics: Any) -> None:
-    """Ten segments at 2 Gbps into 1 Gbps: without marks up to K = 7590 bytes, 5 frames. A byte less marks the sixth."""
+    """Ten segments arrive at 2 Gbps at a link of 1 Gbps. With K = 7590 bytes, 5 frames, none is marked.
+
+    With K one byte smaller, the sixth segment is marked.
+    """
     burst = (
         'kind = "incast"\nflows = 2\nfrom = [0, 1]\nto = 2\nat = "30ms"\nsizes = { kind = "fixed", value = "7240B" }\n'
     )
@@ -71,15 +74,18 @@ def test_k_counts_frames_without_preamble_and_gap(metrics: Any) -> None:
 
 
 def test_a_lone_ack_takes_84_bytes(metrics: Any) -> None:
-    """An ACK per segment: 84 of the 1538 bytes in which the other direction carries a segment."""
+    """Each segment of 1538 bytes in one direction has an ACK of 84 bytes in the other direction."""
     found = metrics("tcp", LONG.format(0), 'measure.ports=["s0->h0"]', "switch.buffer=unlimited", "tcp.header=40B")
     assert found["utilisation"] == pytest.approx(84 / (1448 + 40 + 38), rel=2e-3)
     assert found["queue_max_bytes"] == 64
 
 
 def test_a_load_with_headers_counts_the_framing(shortflow: Command, tmp_path: Path) -> None:
-    """With headers of 52 bytes a flow of 14,480 bytes takes 10 × 1,538: half of 1 Gbps are 4,063.7 flows per second.
-    100 bytes take 190, and 14,580 bytes both. With headers of 40 bytes, one byte is padded to 64, and takes 84."""
+    """With headers of 52 bytes, a flow of 14,480 bytes takes 10 × 1,538 bytes, so 0.5 Gbps are 4,063.7 flows/s.
+
+    A flow of 100 bytes takes 190 bytes, and one of 14,580 bytes the sum of both. With headers of 40 bytes, a flow of
+    one byte is padded to 64 bytes, and takes 84.
+    """
     cases = [("14480B", 52, 4063.7), ("100B", 52, 328947.4), ("14580B", 52, 4014.1), ("1B", 40, 744047.6)]
     for size, header, rate in cases:
         sizes = f'sizes = {{ kind = "fixed", value = "{size}" }}\n'

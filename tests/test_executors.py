@@ -77,14 +77,14 @@ if __name__ == "__main__":
 
 @pytest.fixture(autouse=True)
 def law(tmp_path: Path, scenario: str) -> str:
-    """The file of the laws, beside that of the scenario."""
+    """Path of the file with the laws, in the directory of the scenario."""
     (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
     return str(tmp_path / "law.py")
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a scheduler with two workers, each a process with one thread."""
+    """Address of a scheduler with two workers, each of which is a process with one thread."""
     pytest.importorskip("distributed")
     script = tmp_path_factory.mktemp("cluster") / "cluster.py"
     script.write_text(CLUSTER, encoding="utf-8")
@@ -115,7 +115,7 @@ def digests(executor: Executor, runs: list[Run]) -> dict[tuple[str, int], str]:
 
 @pytest.fixture
 def runs(small: Tables, tmp_path: Path, law: str) -> list[Run]:
-    """Runs of a built-in scheme and of a law, on sizes that a file holds and changed by a setting."""
+    """Runs of a built-in scheme and of a law in Python, with sizes from a file and a changed setting."""
     (tmp_path / "sizes.csv").write_text("bytes,cumulative\n2000,0.5\n30000,1\n", encoding="utf-8")
     traffic: Any = small["traffic"]
     traffic[1]["sizes"] = {"kind": "cdf", "file": "sizes.csv"}
@@ -130,7 +130,7 @@ def test_processes_give_what_a_thread_gives(runs: list[Run]) -> None:
 
 
 def test_a_dask_cluster_gives_what_this_process_gives(runs: list[Run], tmp_path: Path, cluster: str) -> None:
-    """The file of sizes is sent along: once the first run is over it is nowhere else."""
+    """The file of sizes is sent with the runs. After the first run, the file does not exist anywhere else."""
     expected = digests(Local(1), runs)
     found = {}
     with closing(Dask(cluster).outcomes(iter(runs))) as outcomes:
@@ -142,7 +142,7 @@ def test_a_dask_cluster_gives_what_this_process_gives(runs: list[Run], tmp_path:
 
 
 class Told:
-    """A client that notes what it is told to do."""
+    """A client that records its calls."""
 
     status = "running"
 
@@ -207,7 +207,7 @@ def test_workers_of_another_build_are_refused(small: Tables, cluster: str, monke
     monkeypatch.setattr("shortflow.executors.task.build_id", lambda: "9.9.9+mine")
     with pytest.raises(MissingRequirement, match=r"worker tcp://\S+ has Shortflow \d.*, expected 9\.9\.9\+mine"):
         list(Dask(cluster).outcomes(runs))
-    # A worker that comes later is found out when it is given its first run.
+    # A worker that joins later is checked when it gets its first run.
     monkeypatch.setattr("shortflow.executors.cluster._check_workers", lambda *_: None)
     with pytest.raises(MissingRequirement, match=r"worker tcp://\S+ has Shortflow \d.*, and not 9\.9\.9\+mine"):
         list(Dask(cluster).outcomes(runs))
@@ -235,7 +235,7 @@ def test_a_scheduler_that_is_not_there_is_a_clear_error(
     shortflow: Command, monkeypatch: Patch, address: str, code: ExitCode, wanted: str
 ) -> None:
     distributed = pytest.importorskip("distributed")
-    monkeypatch.delattr(distributed, "Client")  # one that cannot connect would outlive its error
+    monkeypatch.delattr(distributed, "Client")  # a client that cannot connect would continue after its error
     monkeypatch.setattr("shortflow.executors.cluster._PATIENCE_S", 1)
     for command in (
         ("compare", "incast", "--schemes", "tcp,dctcp"),

@@ -1,4 +1,4 @@
-"""`expect`: arithmetic beside numbers by hand and beside runs, and the suspects of measured numbers."""
+"""`expect`: arithmetic compared with numbers by hand and with runs, and the suspects for measured numbers."""
 
 import math
 import re
@@ -35,7 +35,7 @@ def test_links_and_times_alone_are_those_of_the_simulator(name: str) -> None:
     if scenario.core.ideal_schedulers()[1]:
         return
     (run,) = plan(scenario, ["ideal-fifo"], [1])
-    near = 0.013 if name == "explicit-example" else 1e-6  # there equal paths have links of unequal rates
+    near = 0.013 if name == "explicit-example" else 1e-6  # its equal paths have links of different rates
     for source, destination, size, alone in (
         run_one(run).flows.select("source", "destination", "size_bytes", "ideal_fct_s").iter_rows()
     ):
@@ -65,7 +65,7 @@ def test_sizes_have_the_mean_of_their_distribution() -> None:
 
 
 def test_max_min_shares_of_a_parking_lot() -> None:
-    """DCTCP, SIGCOMM 2010, Fig. 17: 50 Mbps over the second bottleneck, 475 over the first alone."""
+    """DCTCP, SIGCOMM 2010, Fig. 17: 50 Mbps for flows over the second bottleneck, 475 Mbps over the first one only."""
     first, second = ("s0", "s1"), ("s1", "s2")
     groups = [
         Group("s1", 10, {first: 10, second: 10}),
@@ -78,7 +78,7 @@ def test_max_min_shares_of_a_parking_lot() -> None:
 
 
 def test_slowdowns_of_one_server() -> None:
-    """M/M/1-PS at half load: 2 on average, and 7 flows at the 99th percentile: 1 - 0.5^7 = 0.992."""
+    """M/M/1-PS at half load: the mean slowdown is 2, and p99 has 7 flows, because 1 - 0.5^7 = 0.992."""
     work = [Work(-math.log(1 - (place + 0.5) / 1000), 0.0, 0.001) for place in range(1000)]
     alone, beside = Server(work, 0.5), Server(work, 0.5, endless=2)
     assert math.isclose(alone.ps_mean(), 2.0)
@@ -90,13 +90,13 @@ def test_slowdowns_of_one_server() -> None:
 
 
 def test_a_burst_of_two_flows() -> None:
-    """Flows of 1 and 3 s end after 1 and 4 s under SJF, after 2 and 4 s with equal shares."""
+    """Flows of 1 and 3 s end after 1 and 4 s under SJF, and after 2 and 4 s with equal shares."""
     assert burst([3.0, 1.0], 0.5) == (3.0, 3.5, 4.5)
     assert burst([3.0, 1.0], 0.0, endless=1) == (2.5, 5.0, 7.0)
 
 
 def test_numbers_of_the_benchmark_beside_a_run() -> None:
-    """The first scenario of the README: arithmetic within 10 % of one seed."""
+    """For the first scenario of the README, the arithmetic is within 10 % of one seed."""
     scenario = sf.load("l2dct-benchmark")
     arithmetic = Arithmetic.of(scenario, marks=True)
     found = {each.name: each.value for each in expected_numbers(arithmetic)}
@@ -185,7 +185,7 @@ BROKEN: list[tuple[str, str, Settings, Settings, list[str]]] = [
     ("window", "l2dct-benchmark", FAR, {"tcp.receive_window": "11pkt"}, ["goodput", "mean"]),
     ("stall", "dctcp-incast", BURSTS, STALLS, ["mean", "p99"]),
 ]
-"""Cause, scenario, settings of the sound run, the broken ones, and the measured numbers."""
+"""Cause, scenario, settings of the sound run, settings of the broken run, and measured numbers."""
 SOUND: list[tuple[str, Settings, list[str]]] = [
     ("incast", {}, ["p99"]),
     ("l2dct-benchmark", SHORT, ["mean", "goodput"]),
@@ -194,11 +194,11 @@ SOUND: list[tuple[str, Settings, list[str]]] = [
     ("testbed-short-long", {}, ["mean", "goodput"]),
 ]
 NEW_SEED = 11
-"""Not among the five of the expected range."""
+"""A seed that is not among the five seeds of the expected range."""
 
 
 def asked(name: str, settings: Settings, broken: Settings, what: list[str]) -> Inquiry:
-    """The inquiry into numbers of a run of which something is broken, or nothing."""
+    """The inquiry into numbers of a run with broken settings. Without broken settings, the run is sound."""
     scenario = sf.load(name, settings)
     arithmetic = Arithmetic.of(scenario, marks=True)
     run = sf.run(scenario.with_(broken), "dctcp", seed=NEW_SEED, progress=False)
@@ -264,7 +264,7 @@ def test_the_sentence_of_the_page_is_the_sum_of_its_table() -> None:
 
 
 def test_rows_of_a_trace_after_the_end_are_expected_no_more_than_they_start(tmp_path: Path, small: Tables) -> None:
-    """Of five rows, three start before 10 ms: two in time, and one that waits for the first alone."""
+    """Three of five rows start before 10 ms: two by their time, and one that waits only for the first row."""
     rows = ["0s,h0,h1,10KB,", "9ms,h0,h1,30KB,", "1ms,h0,h1,50KB,1", "10ms,h0,h1,1MB,", "1ms,h0,h1,1MB,1 4"]
     (tmp_path / "flows.csv").write_text("\n".join(["start,source,destination,bytes,after", *rows]) + "\n", "utf-8")
     own = {"duration": "10ms", "warmup": "0s", "traffic": [{"kind": "trace", "file": "flows.csv"}]}
@@ -279,7 +279,7 @@ def test_rows_of_a_trace_after_the_end_are_expected_no_more_than_they_start(tmp_
 def test_rows_of_a_trace_before_the_end_of_the_warm_up_are_no_load_of_the_measured_time(
     tmp_path: Path, small: Tables
 ) -> None:
-    """A flow each 1 ms; three rows wait for that of 5 ms: two start after the warm-up, and one after the end."""
+    """A flow starts each 1 ms. Three rows wait for the flow of 5 ms: two start after the warm-up, one after the end."""
     rows = [f"{at}ms,h{at % 2},h3,50KB," for at in range(20)]
     rows += ["20ms,h2,h3,1MB,", "5ms,h2,h1,100KB,6", "4ms,h2,h1,100KB,22", "12ms,h2,h1,100KB,23"]
     (tmp_path / "flows.csv").write_text("\n".join(["start,source,destination,bytes,after", *rows]) + "\n", "utf-8")
@@ -296,7 +296,7 @@ def test_rows_of_a_trace_before_the_end_of_the_warm_up_are_no_load_of_the_measur
 
 
 def test_a_trace_loads_links_by_bytes_and_unfinished_flows_are_bounds(shortflow: Command, tmp_path: Path) -> None:
-    """Both rows have a class of their own pair: 10 KB to h1, and 1 MB to h2, which takes 8 ms at 1 Gbps."""
+    """The rows are 10 KB from h0 to h1, and 1 MB each from h0 and h3 to h2, which takes 8 ms at 1 Gbps."""
     rows = "start,source,destination,bytes,class\n0s,h0,h1,10KB,a\n0s,h0,h2,1MB,a\n0s,h3,h2,1MB,a\n"
     (tmp_path / "flows.csv").write_text(rows, "utf-8")
     text = """
@@ -328,7 +328,7 @@ file = "flows.csv"
 
 
 def test_flows_of_the_warm_up_cost_as_much_as_measured_ones(shortflow: Command, tmp_path: Path, small: Tables) -> None:
-    """A row of 100 MB in the warm-up: 68,494 packets, each with an ACK, over two links. The measured row has one."""
+    """The row of the warm-up has 100 MB: 68,494 packets, each with an ACK, over two links. The measured row has one."""
     rows = "start,source,destination,bytes\n0s,h0,h1,100MB\n1500ms,h2,h3,1KB\n"
     (tmp_path / "flows.csv").write_text(rows, "utf-8")
     own = {"duration": "1600ms", "warmup": "1500ms", "traffic": [{"kind": "trace", "file": "flows.csv"}]}

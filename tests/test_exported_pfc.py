@@ -1,4 +1,4 @@
-"""Flow control as SONiC's tables: what is imported, exported and imported again has the same keys."""
+"""Flow control as SONiC's tables: import, export and second import give the same keys."""
 
 import copy
 import json
@@ -39,7 +39,7 @@ def switch(folder: Path) -> dict[str, Any]:
 
 
 def exported(tmp_path: Path, base: Path | None = None, name: str = "patch") -> tuple[dict[str, Any], list[str]]:
-    """The tables of an export of the scenario in `made`, and its sentences."""
+    """Tables and sentences of an export of the scenario in `made`."""
     scheme = "dctcp over red+queue.weight=1+queue.gentle=false+queue.spread=false"
     said = sf.export(tmp_path / "made" / "scenario.toml", "sonic", tmp_path / name, scheme=scheme, base=base)
     return json.loads((tmp_path / name / "patch.json").read_text()), list(said)
@@ -74,7 +74,7 @@ def test_profiles_of_lossless_queues_are_in_lossless_pools(tmp_path: Path) -> No
     }
     group = tables["BUFFER_PROFILE"][tables["BUFFER_PG"]["Ethernet0|3"]["profile"]]
     assert group == {"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "-3", "xoff": "40000", "xon": "18432"}
-    # 2,160,000 bytes of memory less 40,000 bytes of headroom of each of the four ports.
+    # The memory of 2,160,000 bytes minus a headroom of 40,000 bytes for each of the four ports.
     assert tables["BUFFER_POOL"]["ingress_lossless_pool"]["size"] == "2000000"
     assert tables["PORT_QOS_MAP"]["Ethernet12"] == {"pfc_enable": "3"}
 
@@ -90,7 +90,7 @@ def test_profiles_that_the_switch_computes_stay_computed(tmp_path: Path) -> None
 
 
 def test_a_switch_without_flow_control_gets_it(tmp_path: Path) -> None:
-    """The base drops; the patch has its ports pause, and takes the place of the queue's profile there."""
+    """The base drops packets. The patch makes its ports pause, and replaces the profile of the base's queues."""
     base = {**CONFIG, "PORT": {name: CONFIG["PORT"][name] for name in ("Ethernet0", "Ethernet1", "Ethernet2")}}
     base["BUFFER_QUEUE"] = {f"Ethernet{port}|3-4": {"profile": "q_lossy"} for port in range(3)}
     base = {**base, "PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "1"}}}
@@ -104,7 +104,7 @@ def test_a_switch_without_flow_control_gets_it(tmp_path: Path) -> None:
     file(tmp_path, merged(base, tables))
     sf.import_files(path, out=tmp_path / "again")
     found = switch(tmp_path / "again")
-    # The pool has what headroom leaves of 4 MB, which is XOFF's limit then.
+    # The pool has 4 MB minus the headroom, which becomes the limit of XOFF.
     assert (found["memory"], found["xoff"], found["xoff_alpha"], found["headroom"]) == (
         "4000000B",
         "3880000B",
@@ -114,7 +114,7 @@ def test_a_switch_without_flow_control_gets_it(tmp_path: Path) -> None:
 
 
 def test_headroom_of_a_scenario_is_in_bytes(tmp_path: Path) -> None:
-    """The sum that `shortflow show` names for this scenario: 53,184 bytes, of 25 ports."""
+    """The headroom is that in `shortflow show` for this scenario: 53,184 bytes for each of 25 ports."""
     said = sf.export("lossless-incast", "sonic", tmp_path / "patch")
     tables = json.loads((tmp_path / "patch" / "patch.json").read_text())
     assert tables["BUFFER_PROFILE"]["SHORTFLOW_PG"]["xoff"] == "53184"
@@ -127,7 +127,7 @@ def test_headroom_of_a_scenario_is_in_bytes(tmp_path: Path) -> None:
 
 
 def test_the_pool_leaves_room_for_the_headroom_of_the_profile(tmp_path: Path) -> None:
-    """One link is slower and needs less headroom, but has the profile of the others."""
+    """One link is slower and needs less headroom, but has the same profile as the other links."""
     sf.export("lossless-slow-port", "sonic", tmp_path / "patch", scheme="dcqcn")
     sf.import_files(tmp_path / "patch" / "patch.json", out=tmp_path / "again")
     assert switch(tmp_path / "again")["memory"] == "32000000B"
@@ -137,7 +137,7 @@ def test_the_pool_leaves_room_for_the_headroom_of_the_profile(tmp_path: Path) ->
 
 
 def two_profiles(groups: str = "3") -> dict[str, Any]:
-    """Four ports, of which the last has a profile of its own."""
+    """A configuration with four ports, of which the last has its own profile."""
     profiles = {name: {**STATIC, "static_th": "90000", "xoff": xoff} for name, xoff in (("P1", "1000"), ("P2", "2000"))}
     found = copy.deepcopy(LOSSLESS)
     found["BUFFER_PROFILE"] |= profiles
@@ -148,7 +148,7 @@ def two_profiles(groups: str = "3") -> dict[str, Any]:
 def over_two_profiles(
     tmp_path: Path, ports: dict[str, Any] | None = None, groups: str = "3", **keys: str
 ) -> tuple[dict[str, Any], str, dict[str, Any]]:
-    """The patch of a star with PFC over these profiles, its sentences, and the switch that the merged file becomes."""
+    """The patch of a star with PFC over a base with these profiles, its sentences, and the imported merged switch."""
     scenario = star([{"kind": "long-lived", "from": 0, "to": 1}], 4, title="Star")
     scenario["topology"]["rate"] = "25Gbps"
     pausing = {"buffer": "unlimited", "mark_above": "40KB", "memory": "2MB", "xoff": "100KB"}
@@ -163,7 +163,7 @@ def over_two_profiles(
 
 
 def test_the_pool_of_a_base_is_sized_by_its_profiles(tmp_path: Path) -> None:
-    """All ports change to the headroom that `auto` is."""
+    """All ports get the headroom of `auto`."""
     tables, said, found = over_two_profiles(tmp_path)
     headroom = int(tables["BUFFER_PROFILE"]["P1"]["xoff"])
     assert headroom > 30_000
@@ -188,7 +188,7 @@ def test_a_port_table_over_a_base_changes_the_profile_of_its_port(tmp_path: Path
 
 
 def test_a_port_that_parts_from_its_profile_gets_one_of_its_own(tmp_path: Path) -> None:
-    """h1 shares P1 with h0 and h2. Its entry keeps the span of the base, so that queues stay alike."""
+    """h1 shares P1 with h0 and h2. Its entry keeps the base's range of queues, so that all queues stay equal."""
     tables, said, found = over_two_profiles(tmp_path, {"s0->h1": {"xoff": "300KB"}}, groups="3-4", headroom="50KB")
     assert tables["BUFFER_PG"] == {"Ethernet1|3-4": {"profile": "SHORTFLOW_S0__H1_PG"}}
     assert "BUFFER_QUEUE" not in tables

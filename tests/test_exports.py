@@ -15,7 +15,7 @@ TRACE = "start,source,destination,bytes\n0,0,2,14600\n0,0,2,1460\n10us,1,2,29200
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
-    """A store of two schemes on a trace of three flows."""
+    """A store with runs of two schemes on a trace of three flows."""
     (tmp_path / "flows.csv").write_text(TRACE)
     trace = star([{"kind": "trace", "file": "flows.csv"}], 3, title="Three flows", duration="20us")
     sf.compare(sf.load(trace, directory=tmp_path), ["dctcp", "tcp"], 1, ideal=False, out=tmp_path / "kept")

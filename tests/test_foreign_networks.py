@@ -1,4 +1,4 @@
-"""Networks of other tools, by the public call: nothing is guessed or left out in silence, and errors name the line."""
+"""Networks of other tools, by the public call: no silent guesses or omissions, and errors name the line."""
 
 import json
 import re
@@ -17,14 +17,14 @@ from test_sonic import changed
 
 
 def made(folder: Path, texts: Mapping[str, str], **options: Any) -> sf.Imported:
-    """The import of these files together."""
+    """The import of all these files together."""
     for name, text in texts.items():
         (folder / name).write_text(text, "utf-8")
     return sf.import_files([folder / name for name in texts], out=folder / "made", **options)
 
 
 def refused(folder: Path, texts: Mapping[str, str], **options: Any) -> str:
-    """The error of an import, without the folder. An error leaves nothing."""
+    """Text of the error of an import, without the folder. Checks that a failed import writes no files."""
     with pytest.raises(sf.ConfigError) as error:
         made(folder, texts, **options)
     assert not (folder / "made").exists()
@@ -86,7 +86,7 @@ def test_a_log_takes_the_network_of_an_edge_list(shortflow: Command, tmp_path: P
         ("h1", "h0", 20),
         ("h2", "h1", 7),
     ]
-    # 47 bytes over 10, 40 and 10 Gbps, an ACK of 40 bytes back, and 9 us each way.
+    # 47 bytes cross links of 10, 40 and 10 Gbps, an ACK of 40 bytes returns, and propagation takes 9 us each way.
     far = 2 * 9e-6 + (47 + 40) * 8 * (2 / 10e9 + 1 / 40e9)
     assert flows["fct_s"][2] == pytest.approx(far, rel=1e-6)
 
@@ -223,13 +223,13 @@ def test_errors_of_htsim_name_the_line(tmp_path: Path, name: str, text: str, mes
 
 
 def test_times_are_the_decimals_of_the_file(tmp_path: Path) -> None:
-    """10,000,000 ps are 10 us, and not 9.999999999999999e-06 s."""
+    """10,000,000 ps become 10 us, not 9.999999999999999e-06 s."""
     found = made(tmp_path, {"a.cm": "Nodes 2\nConnections 1\n0->1 id 1 start 10000000 size 3000\n"})
     assert "zero: 10 us are subtracted" in said(found)
 
 
 def netbox(cable: Mapping[str, Any]) -> str:
-    """A leaf whose port of 100 Gbps breaks out to four servers."""
+    """A NetBox export with a leaf whose port of 100 Gbps breaks out to four servers."""
     speeds = [(1, "leaf", 100), *((10 + at, f"srv{at}", 25) for at in range(4))]
     interfaces = [
         {"id": of, "name": "e", "device": {"name": name}, "type": {"value": "other"}, "speed": gbps * 1_000_000}

@@ -1,4 +1,4 @@
-"""Logs and tables as collectors write them: two directions, clocks and epochs, and what is no such table."""
+"""Logs and tables as collectors write them: two directions, clocks and epochs, and files that are no such table."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ ARGUS = "StartTime,Flgs,Proto,SrcAddr,Sport,Dir,DstAddr,Dport,"
 
 
 def flows_of(text: str, tmp_path: Path) -> tuple[list[tuple[object, ...]], str]:
-    """Rows of the trace that a text becomes, and its notes."""
+    """Rows of the trace that the import of a text writes, and the notes of the import."""
     (tmp_path / "x").write_text(text)
     found = sf.import_files(tmp_path / "x", out=tmp_path / "made")
     rows = pl.read_csv(tmp_path / "made" / "flows.csv", comment_prefix="#").rows()
@@ -47,7 +47,7 @@ def test_both_directions_of_a_flow_are_flows(tmp_path: Path) -> None:
 def test_the_other_direction_has_numbers_and_units_of_its_own(
     tmp_path: Path, header: str, first: str, second: str
 ) -> None:
-    """Thousands are separated in both columns, and each has the unit of its heading."""
+    """Both columns have thousands separators, and each column has the unit of its heading."""
     text = f"start;source;destination;{header}\n0,5;h0;h1;{first}\n0,75;h1;h2;{second}\n"
     rows, notes = flows_of(text, tmp_path)
     assert [row[3] for row in rows] == [12_000, 1_000, 1_200_000, 2_000]
@@ -55,7 +55,7 @@ def test_the_other_direction_has_numbers_and_units_of_its_own(
 
 
 def test_classes_and_deadlines_of_two_directions(tmp_path: Path) -> None:
-    """Those of the file are kept; a deadline is of the flow there, in the unit of its heading."""
+    """Classes and deadlines of the file are kept. A deadline is that of the forward flow, in its heading's unit."""
     text = (
         "start;source;destination;srcbytes;dstbytes;class;deadline (ms)\n"
         "0,5;h0;h1;12000;1000;Long;7,5\n0,75;h1;h2;1200000;2000;;\n1,0;h1;h2;3000;0;short;2s\n"
@@ -80,7 +80,7 @@ def test_bytes_back_without_those_there_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("times", [("12:00:00.5", "12:00:02"), ("1700000000.5", "1700000002.0")])
 def test_argus_divides_its_total(tmp_path: Path, times: tuple[str, str]) -> None:
-    """A file with the total too has each byte once."""
+    """In a file that also has totals, each byte counts once."""
     rows = "".join(
         f"{at}, e,tcp,10.0.0.{a},1,->,10.0.0.{b},80,1570,1500,70\n" for at, a, b in zip(times, "12", "21", strict=True)
     )
@@ -103,7 +103,7 @@ def test_a_total_of_both_directions_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_epochs_keep_their_last_digit(tmp_path: Path, unit: str, starts: tuple[int, int]) -> None:
-    """Two flows 100 ns, 1 us or 1 ms apart, at a time whose seconds have no such digits in 64 bits."""
+    """Two flows start 100 ns, 1 us or 1 ms apart, at a time in seconds that 64 bits cannot resolve so finely."""
     rows, _ = flows_of(f"ts_{unit};src;dst;bytes\n{starts[1]};a;b;10\n{starts[0]};b;a;20\n", tmp_path)
     assert [row[0] for row in rows] == pytest.approx([0, {"ns": 1e-7, "us": 1e-6, "ms": 1e-3}[unit]], rel=1e-6)
     (tmp_path / "y").write_text(f"ts,src,dst,bytes\n{starts[0]},a,b,10\n{starts[1]},b,a,20\n")
@@ -122,7 +122,7 @@ def test_epochs_keep_their_last_digit(tmp_path: Path, unit: str, starts: tuple[i
     ],
 )
 def test_times_of_the_calendar_keep_nanoseconds(tmp_path: Path, first: str, second: str, apart: float) -> None:
-    """Starts count from the first, whatever the order of the rows."""
+    """Starts count from the earliest one, in any order of the rows."""
     rows, notes = flows_of(f"ts,src,dst,bytes\n{second},a,b,10\n{first},b,a,20\n", tmp_path)
     assert [row[0] for row in rows] == [0, pytest.approx(apart, rel=1e-9)]
     assert f"count from the first, {first.rstrip('us')}" in notes
@@ -165,7 +165,7 @@ def test_what_is_no_table_of_flows_is_refused(tmp_path: Path, text: str, message
 
 
 def test_keys_of_htsim_are_read_in_any_case(tmp_path: Path) -> None:
-    """The latency of the switches would be lost, and the rate taken for htsim's own."""
+    """Otherwise, the switches' latency would be lost, and the rate would be htsim's default."""
     text = TOPO.replace("Radix_Down 2\nRadix_Up 2\nTier 1", "Switch_Latency_ns 300\nRadix_Down 2\nRadix_Up 2\nTier 1")
     for name, of in (("plain", text), ("lower", text.lower()), ("upper", text.upper())):
         (tmp_path / name).write_text(of)

@@ -1,4 +1,4 @@
-"""Bits and bytes, decimal points and commas, headings in other languages: only what is clear is read."""
+"""Bits and bytes, decimal points and commas, headings in other languages: only unambiguous input is read."""
 
 import codecs
 import re

@@ -1,4 +1,4 @@
-"""Files as others write them: packed, with other line ends, columns and units; and what is refused with a place."""
+"""Variants of files: compressed, with other line ends, columns and units; and refused files, with the place."""
 
 import gzip
 import re
@@ -29,7 +29,7 @@ def flows_of(made: Path) -> list[tuple[object, ...]]:
         gzip.compress(FLOWS.encode()),
         FLOWS.encode("utf-16"),
     ],
-    ids=["crlf", "tabs", "comment", "gzip", "utf-16"],  # compressed bytes hold the time, and so would an id of them
+    ids=["crlf", "tabs", "comment", "gzip", "utf-16"],  # gzip contains the time, so default ids would change
 )
 def test_a_file_is_the_same_however_it_is_written(tmp_path: Path, text: bytes) -> None:
     plain = sf.import_files(hpcc(tmp_path), out=tmp_path / "plain")
@@ -145,7 +145,7 @@ def test_priority_groups_are_classes_of_the_flows_that_are_written(tmp_path: Pat
 
 
 def test_flows_come_back_from_an_export(tmp_path: Path) -> None:
-    """Import, run, export, and import again: sizes, starts and ends are those of the first file."""
+    """After import, run, export and second import, sizes, starts and ends are those of the first file."""
     first = sf.import_files(hpcc(tmp_path), out=tmp_path / "first")
     run = sf.run(first.scenario, "dctcp")
     listed = [(0.0, 0, 2, 1460), (2e-5, 1, 3, 14600), (1e-4, 3, 0, 1460), (2e-4, 0, 1, 1460)]
@@ -183,7 +183,7 @@ def test_what_a_topology_of_htsim_leaves_out_is_said(tmp_path: Path) -> None:
 
 
 def test_maps_of_hpcc_have_the_same_rates(tmp_path: Path) -> None:
-    """RED's maximum of a rate without an entry would be a multiple of its minimum."""
+    """Otherwise, a rate without an entry would get a maximum threshold that is a multiple of the minimum."""
     text = "CC_MODE 1\nKMIN_MAP 2 25000000000 100 100000000000 400\nKMAX_MAP 1 100000000000 1600\n"
     (tmp_path / "config.txt").write_text(text)
     with pytest.raises(sf.ConfigError, match=r"config.txt:3: KMAX_MAP: .*expected a pair for 25000000000 bit/s too"):

@@ -1,4 +1,4 @@
-"""The former defaults bring the former outcomes back."""
+"""Former defaults, given as settings, reproduce the former results."""
 
 import json
 

@@ -1,7 +1,7 @@
-"""Transcripts of commands: `pytest tests/test_golden.py --renew` writes anew what the commands of each print.
+"""Transcripts of commands. `pytest tests/test_golden.py --renew` updates the outputs in the transcripts.
 
-A line of `tests/golden/*.txt` that begins with `$` is a command, with its exit code in brackets unless that is 0. Below
-stand its stdout, and its stderr behind `!`. Of a large JSON value there are its keys, its counts and its first member.
+A line of `tests/golden/*.txt` that begins with `$` is a command, with its exit code in brackets unless it is 0. The
+command's stdout follows, and its stderr after `!`. A large JSON value is shown by its keys, counts and first member.
 """
 
 import json
@@ -26,14 +26,14 @@ HIDDEN = re.compile(r"(?<=reused, )\d+(?= s\))|(?<=\()[\d.]+(?= MB\))")
 BOX = re.compile(r"[│╭╮╰╯─]+ *|\s{2,}")
 """Frames and spacing of help."""
 LARGE = 300
-"""Characters from which on a JSON value is shown by its keys, its counts and its first member."""
+"""Minimum length, in characters, of a JSON value that is shown by its keys, counts and first member."""
 DEEP = 4
-"""Levels of a large value that are shown."""
+"""Number of levels of a large value that are shown."""
 METRICS = possible(("short", "long"))
 
 
 def settled(value: Any) -> Any:
-    """A JSON value without what varies, its numbers to nine digits."""
+    """A JSON value without varying keys, with numbers rounded to nine digits."""
     if isinstance(value, dict):
         return {key: settled(each) for key, each in value.items() if key not in VARYING}
     if isinstance(value, list):
@@ -48,7 +48,7 @@ def outline(text: str) -> str:
 
 
 def shape(name: str, value: Any, level: int = 0) -> Iterator[str]:
-    """Lines on a value. Of members that are alike but for their metrics the first stands for all."""
+    """Lines that describe a value. Of members that differ only in their metrics, only the first is shown."""
     text, lead = json.dumps(value, ensure_ascii=False), f"{'  ' * level}{name}"
     if len(text) < LARGE:
         yield f"{lead}: {text}"
@@ -72,7 +72,7 @@ def shape(name: str, value: Any, level: int = 0) -> Iterator[str]:
 
 
 def transcript(shortflow: Command, command: str, code: int) -> str:
-    """A command as its file shows it, with what it prints. Its exit code is never renewed."""
+    """Transcript of a command with its output. The expected exit code is never updated."""
     arguments = shlex.split(command)[1:]
     said = shortflow(*arguments, code=code)
     is_json = said.stdout.startswith(("{", "[")) and ("--json" in arguments or "schema" in arguments)
