@@ -1,4 +1,4 @@
-"""Shared by the tests of all packages: a small scenario, and the command as a user runs it."""
+"""Fixtures for the tests of all packages: a small scenario, and the command as a user runs it."""
 
 import contextlib
 import io
@@ -69,14 +69,14 @@ def shortflow(tmp_path: Path, monkeypatch: Patch) -> Command:
 
 
 def ran(command: Sequence[Any], **options: Any) -> "subprocess.CompletedProcess[str]":
-    """What came of a process, however it ended."""
+    """Runs a process to its end, and returns its result for any exit code."""
     usual: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 300}
     return subprocess.run(command, check=False, **{**usual, **options})
 
 
 @contextlib.contextmanager
 def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[Any]]:
-    """A process that goes on beside the test, for five minutes at most, and not after it: no test hangs with it."""
+    """A process that runs during the block, for at most 5 minutes. It is killed after the block, so no test hangs."""
     with subprocess.Popen(command, **options) as process:
         patience = threading.Timer(300, process.kill)
         patience.start()
@@ -89,7 +89,7 @@ def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium; the test is skipped where there is none. It ends with its module, as it keeps an event loop running."""
+    """A running Chromium. Without it, the test is skipped. It ends with the module, because it runs an event loop."""
     with opened() as found:
         yield found
 
@@ -121,6 +121,6 @@ def small() -> Tables:
 
 @pytest.fixture
 def scenario(tmp_path: Path, small: Tables) -> str:
-    """The file of `small`, in the directory in which a test stands."""
+    """Name of a file with the scenario `small`, in the current directory of a test."""
     (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
     return "small.toml"

@@ -1,4 +1,4 @@
-"""Keys that were set and cannot act are named once, with the schemes that ignore them."""
+"""Keys that were set but have no effect are named once, with the schemes that ignore them."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ SHORT = ("--set", "servers=2")
 
 
 def notes(stderr: str) -> list[str]:
-    """Warnings about keys, and about parts of schemes, without effect."""
+    """Warnings about keys and parts of schemes that have no effect."""
     lines = [line.removeprefix("warning: ") for line in stderr.splitlines()]
     return [line for line in lines if "no effect" in line or ": it does where" in line]
 
@@ -138,7 +138,7 @@ def test_the_advice_of_a_refused_setting_is_accepted(setting: str, shortflow: Co
 
 
 def test_marks_leave_the_drain_of_flows_that_cannot_be_marked(tmp_path: Path) -> None:
-    """Faults that lose or delay packets make the default drain longer, marks do not: tcp has the digest of none."""
+    """Faults that lose or delay packets lengthen the default drain. Marks do not: tcp has the digest without faults."""
     poisson = {"kind": "poisson", "load": 0.9, "sizes": {"kind": "fixed", "value": "20KB"}, "to": 2}
     (tmp_path / "star.toml").write_text(tomli_w.dumps(star([poisson], hosts=3, buffer="3pkt", mark_above="unlimited")))
     digests = [sf.run(tmp_path / "star.toml", "tcp", settings={"faults.mark": mark}).digest for mark in ("0", "0.1")]
@@ -159,7 +159,7 @@ def test_marks_leave_the_drain_of_flows_that_cannot_be_marked(tmp_path: Path) ->
 def test_a_key_is_idle_where_nothing_reads_it(
     settings: tuple[str, ...], scheme: str, setting: str, said: bool, shortflow: Command
 ) -> None:
-    """The default drain, which follows from timeouts, ends ideal runs. The only class of `incast` is called short."""
+    """The default drain, which depends on timeouts, ends ideal runs. The only class of `incast` is `short`."""
     given = [word for each in (*settings, setting) for word in ("--set", each)]
     found = notes(shortflow("run", "incast", "--scheme", scheme, *SHORT, *given).stderr)
     assert any(note.startswith(setting.partition("=")[0]) for note in found) == said

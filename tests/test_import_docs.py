@@ -1,4 +1,4 @@
-"""The commands of the two pages on other tools' files work on files of the true form."""
+"""The commands of the two pages on other tools' files work on files of these tools' formats."""
 
 import json
 import re
@@ -19,7 +19,7 @@ PAGES = ("coming-from-simulators.md", "coming-from-switches.md")
 
 
 def commands() -> list[str]:
-    """All imports of the pages, in blocks and in tables."""
+    """All `shortflow import` commands of the pages, in blocks and in tables."""
     texts = [(DOCS / page).read_text("utf-8") for page in PAGES]
     found = [each for text in texts for each in re.findall(r"shortflow import [^`\n|]+", text)]
     return list(dict.fromkeys(each.strip() for each in found))

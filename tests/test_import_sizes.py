@@ -1,4 +1,4 @@
-"""Size distributions in the forms that others write: each with the mean and median of the same flows."""
+"""Size distributions in the forms that other tools write. Each has the mean and median of the same flows."""
 
 import codecs
 import random
@@ -16,9 +16,9 @@ from shortflow.imports.own import described
 
 ROWS = [(0, 0.0), (10_000, 0.15), (20_000, 0.2), (200_000, 0.6), (30_000_000, 1.0)]
 LINES = (0.15 * 5_000 + 0.05 * 15_000 + 0.4 * 110_000 + 0.4 * 15_100_000, 155_000.0)
-"""Mean and median of these rows where sizes are spread evenly between them."""
+"""Mean and median of these rows if sizes are uniform between rows."""
 SUMS = 0.25 * 1_000 + 0.25 * 1_500 + 0.5 * 2_500
-"""Mean of flows of which a quarter has at most 1,000 bytes, a half 2,000, and all 3,000."""
+"""Mean size if a quarter of the flows has at most 1,000 bytes, half of them 2,000, and all of them 3,000."""
 CUMULATIVE_COUNTS = (
     *("cumulative count", "cumulative_count", "count (cumulative)", "running count", "cum. count"),
     *("Anzahl kumuliert", "kumulierte Anzahl", "nombre cumulé", "fréquence cumulée", "frecuencia acumulada"),
@@ -109,7 +109,7 @@ def test_units_steps_and_samples(tmp_path: Path, text: str, unit: str | None, ex
         ("0 0\n1000 0.9\n2000 0.1\n90000 1\n", 'sizes.txt:3: share: "0.1"; expected no less'),
         ("0 0\n1000 half\n2000 0.7\n90000 1\n", 'sizes.txt:2: share: "half"; expected a number from 0 on'),
         ("0 0\n", "last share"),
-        # Three columns in bytes: as packets the largest flow would have 44 GB.
+        # The sizes of three columns are in bytes. In packets, the largest flow would have 44 GB.
         ("0 1 0\n10000 1 0.5\n30000000 1 1\n", "bytes or packets? Give --unit B"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Tables of sizes and flows: headings and stated units decide, options contradict neither, omissions are named."""
+"""Tables of sizes and flows: headings and stated units decide, options must agree with them, omissions are named."""
 
 import gzip
 import re
@@ -97,7 +97,7 @@ def test_shares_of_larger_flows_are_known_by_their_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["0,a,b,300\n,,,\n5,b,a,400\n,,,\n", "0,a,b,300,\n5,b,a,400,\n"])
 def test_rows_of_empty_cells_are_no_rows(tmp_path: Path, text: str) -> None:
-    """Starts in microseconds are written as short as they are read."""
+    """Starts in microseconds are written with no more digits than in the file."""
     import_text(tmp_path, f"start_us,sender,receiver,bytes\n{text}")
     rows = (tmp_path / "made" / "flows.csv").read_text().splitlines()[2:]
     assert rows == ["0.0,h0,h1,300", "5e-6,h1,h0,400"]

@@ -1,4 +1,4 @@
-"""Networks in the forms of other tools: one fabric written in each, labels of rates, and errors that name a place."""
+"""Networks in the formats of other tools: one fabric in each format, labels of rates, and places of errors."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ from shortflow.imports.hosts import HostsAt
 from shortflow.imports.parts import Network, Options, Part
 
 Links = Sequence[tuple[str, str, int]]
-"""Names of the two ends, and Gbit/s."""
+"""Names of the two ends of each link, and its rate in Gbit/s."""
 
 
 def fabric(leaves: int, spines: int, hosts: int) -> Links:
@@ -58,7 +58,7 @@ def as_containerlab(links: Links) -> Mapping[str, str]:
 
 
 def as_lldp(links: Links) -> Mapping[str, str]:
-    """What `lldpcli -f json show neighbors` prints on each switch."""
+    """Output of `lldpcli -f json show neighbors` for each switch."""
     seen: dict[str, list[Any]] = {name: [] for name in names(links) if not name.startswith("srv")}
     for a, b, gbps in links:
         for here, there in ((a, b), (b, a)):
@@ -132,7 +132,7 @@ def test_a_fabric_is_the_same_in_every_form(form: str, leaves: int, spines: int,
     options = Options(host_names=["srv*"] if form == "graphml" else [])
     tiers, found = plain(network(tmp_path, FORMS[form](links), options))
     assert tiers == {name: "host" if name.startswith("srv") else name.rstrip("0123456789") for name in names(links)}
-    rated = form != "containerlab"  # its links are virtual
+    rated = form != "containerlab"  # whose virtual links have no rates
     assert found == {(*sorted((a, b)), f"{gbps}Gbps" if rated else "") for a, b, gbps in links}
     assert {recognised(File(tmp_path / name)).name for name in FORMS[form](links)} == {form}
 
@@ -167,7 +167,7 @@ def test_a_map_gives_delays_and_labels_give_rates(tmp_path: Path) -> None:
     )
     assert part.network
     by_ends = {f"{link.a}-{link.b}": (link.rate, link.delay) for link in part.network.links}
-    # A quarter of the equator is pi / 2 times 6,371 km, which light in fibre crosses at 200,000 km/s.
+    # The nodes are a quarter of the equator apart, pi / 2 times 6,371 km. Light in fibre has 200,000 km/s.
     assert by_ends["Quito-Libreville"] == ("2.5Gbps", "50037717ns")
     assert by_ends["Libreville-2"] == ("20Gbps", "")
     assert by_ends["Quito-2"] == ("", "")

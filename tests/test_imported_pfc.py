@@ -67,7 +67,7 @@ def settings(part: Part) -> dict[str, object]:
 
 PAUSES = {
     "buffer": "unlimited",
-    # The pool, and the headroom of four ports beside it.
+    # The memory is the pool and the headroom of four ports.
     "memory": "2160000B",
     "xoff": "2000000B",
     "xoff_alpha": 0.125,
@@ -127,7 +127,7 @@ def test_flow_control_that_is_not_carried_has_a_reason(tmp_path: Path, config: M
 
 
 def test_maps_lead_to_the_queue_and_the_group(tmp_path: Path) -> None:
-    """Frames for priority 4 pause queue 3, whose traffic class 5 has priority group 4."""
+    """Pause frames of priority 4 pause queue 3. The traffic class of this queue is 5, and its priority group 4."""
     maps = {"pfc_enable": "4", "pfc_to_queue_map": "M", "tc_to_queue_map": "[TC_TO_QUEUE_MAP|M]", "tc_to_pg_map": "M"}
     config = {
         **with_("PORT_QOS_MAP", to={"Ethernet0,Ethernet1,Ethernet2,Ethernet3": maps}),
@@ -150,7 +150,7 @@ def test_ports_without_flow_control_keep_dropping(tmp_path: Path) -> None:
 
 
 def test_an_imported_switch_pauses_and_loses_nothing(tmp_path: Path) -> None:
-    """Three hosts send 4 MB each to one over 2.16 MB of memory. Without flow control, 300 KB lose packets."""
+    """Three hosts send 4 MB each to one host over 2.16 MB of memory. Without flow control, even 300 KB lose packets."""
     file(tmp_path, LOSSLESS)
     rows = "".join(f"0,h{source},h3,4000000\n" for source in range(3))
     (tmp_path / "flows.csv").write_text(f"start,source,destination,bytes\n{rows}", "utf-8")
@@ -173,7 +173,7 @@ def hpcc(folder: Path, config: str, topology: str = TOPOLOGY) -> dict[str, Any]:
 
 
 def test_ports_of_hpcc_pause_by_their_rate(tmp_path: Path) -> None:
-    """Twice the rate of the first host's link doubles the share of the free memory, up to all of it."""
+    """A port with twice the rate of the first host's link gets twice the share of the free memory, at most all."""
     rates = ("25Gbps", "25Gbps", "100Gbps", "25Gbps", "400Gbps", "200Gbps")
     lines = TOPOLOGY.split("\n")
     lines[2:8] = [" ".join([*line.split()[:2], rate, "1us", "0"]) for line, rate in zip(lines[2:8], rates, strict=True)]
@@ -188,7 +188,7 @@ STEP = STEP.replace("CC_MODE 1", "CC_MODE 8")
 
 
 def test_marks_of_hpcc(tmp_path: Path) -> None:
-    """A threshold where KMIN is KMAX, and else the curve; none with ENABLE_QCN 0."""
+    """Marks begin at a threshold if KMIN equals KMAX, and follow a curve otherwise. ENABLE_QCN 0 turns marks off."""
     assert hpcc(tmp_path / "step", STEP)["schemes"] == ["dctcp+queue.mark=departure+g=0.00390625"]
     (curve,) = hpcc(tmp_path / "curve", HPCC.replace("CC_MODE 1", "CC_MODE 8"))["schemes"]
     assert curve.startswith("dctcp over red+queue.weight=1")

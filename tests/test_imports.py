@@ -50,8 +50,8 @@ def test_flows_of_hpcc_take_the_times_of_their_links(tmp_path: Path) -> None:
     assert found.summary["span_s"] == pytest.approx(0.0002)
     flows = sf.run(tmp_path / "made" / "scenario.toml", "dctcp").flows.sort("start_s")
     assert flows["start_s"].to_list() == [0, 2e-5, 1e-4, 2e-4]
-    # A packet of 1,500 bytes takes 120 ns at 100 Gbps and 480 ns at 25 Gbps, an ACK of 40 bytes 3.2 and 12.8 ns. A flow
-    # ends with the arrival of its last ACK: four links of 1 us each way, three of them at 100 Gbps.
+    # A packet of 1,500 bytes takes 120 ns at 100 Gbps and 480 ns at 25 Gbps, and an ACK of 40 bytes 3.2 and 12.8 ns. A
+    # flow ends when its last ACK arrives. There are four links of 1 us each way, and three of them have 100 Gbps.
     far = 2 * 4e-6 + 3 * (120e-9 + 3.2e-9) + 480e-9 + 12.8e-9
     near = 2 * 2e-6 + 2 * (120e-9 + 3.2e-9)
     assert flows["fct_s"].to_list() == pytest.approx([far, far + 9 * 480e-9, far, near], rel=1e-6)
@@ -223,7 +223,7 @@ def test_a_topology_of_simai(tmp_path: Path) -> None:
 
 
 def test_hosts_with_several_links_keep_one_that_leads_on(tmp_path: Path) -> None:
-    """ASTRA-sim's topologies without SimAI's first line, and HPCC's own with two switches a rack."""
+    """Topologies of ASTRA-sim, without SimAI's first line, and of HPCC, with two switches per rack."""
     two_switches = SIMAI.replace("7 2 2 1 8 H100", "8 4 9").replace("4 5 6\n", "4 5 6 7\n")
     (tmp_path / "astra").write_text(two_switches + "6 7 400Gbps 1us 0\n")
     found = sf.import_files(tmp_path / "astra", out=tmp_path / "made")
@@ -242,8 +242,8 @@ def test_an_incast_of_htsim(tmp_path: Path) -> None:
     assert [values[f"topology.{key}"] for key in ("kind", "k", "rate", "rtt")] == ["fat-tree", "4", "100Gbps", "12us"]
     assert found.summary["bytes"] == 15 * 14600
     flows = sf.run(found.scenario, "dctcp").flows
-    # 150 packets of 1,500 bytes pass the last link, at 120 ns each, after the first one has come from the same rack
-    # (120 ns, two links of 1 us), and the last ACK goes back over at most six links.
+    # The first packet comes from the same rack (120 ns, two links of 1 us). Then 150 packets of 1,500 bytes pass the
+    # last link, at 120 ns each, and the last ACK returns over at most six links.
     last = float(flows["fct_s"].to_numpy().max())
     least = 2e-6 + 120e-9 + 150 * 120e-9 + 2e-6
     assert least < last < least + 10e-6
@@ -276,7 +276,7 @@ def test_topologies_of_htsim(tmp_path: Path, text: str, hosts: int, switches: in
     assert [found.summary[key] for key in ("hosts", "switches", "links")] == [hosts, switches, links]
     times = sf.run(found.scenario, "dctcp").flows["fct_s"]
     for time, hops in zip(times, (4 if "Tiers 2" in text else 6, 2), strict=True):
-        there = hops * 1e-6 + (hops - 1) * 0.5e-6  # each switch is crossed once
+        there = hops * 1e-6 + (hops - 1) * 0.5e-6  # links of 1 us, and each switch of 0.5 us is crossed once
         assert time == pytest.approx(2 * there + hops * (120e-9 + 3.2e-9), rel=1e-6)
 
 
@@ -333,7 +333,7 @@ ZEEK = """#separator \\x09
 
 
 def connections(count: int) -> list[tuple[float, int, int, int, int]]:
-    """Start, addresses' last parts, bytes each way."""
+    """Connections drawn by a fixed seed: start, last parts of both addresses, and bytes in each direction."""
     draws = random.Random(7)
     found = []
     for _ in range(count):
@@ -454,7 +454,7 @@ WITHIN: dict[str, str] = {
 
 @pytest.mark.parametrize("name", WITHIN)
 def test_a_host_that_talks_to_itself_alone_is_no_host(tmp_path: Path, name: str) -> None:
-    """Three addresses, of which the first has one flow to itself: two hosts in the note, the table and the network."""
+    """One of three addresses has only a flow to itself, so the note, the table and the network have two hosts."""
     (tmp_path / "log").write_text(WITHIN[name])
     found = sf.import_files(tmp_path / "log", out=tmp_path / "made")
     assert (found.summary["flows"], found.summary["bytes"]) == (2, 1300)

@@ -1,4 +1,4 @@
-"""Commands that packages add: found by entry points; a missing or unfit package is named with its remedy."""
+"""Commands that packages add by entry points. Errors of a missing or unsuitable package name it and the remedy."""
 
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
@@ -12,7 +12,7 @@ from shortflow.errors import ExitCode, MissingRequirement
 
 @pytest.fixture
 def alone(monkeypatch: Patch) -> None:
-    """No other package is installed."""
+    """Makes the test see no other installed package."""
     monkeypatch.setattr("shortflow.installed.entry_points", lambda **_: ())
 
 
@@ -49,7 +49,7 @@ def test_the_help_has_every_command_without_its_package(shortflow: Command) -> N
 
 
 def offered(folder: Path, requirement: str) -> EntryPoint:
-    """A command of a package with this requirement."""
+    """Entry point of a command whose package has this requirement."""
     (info := folder / "theirs-2.1.dist-info").mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: theirs\nVersion: 2.1\nRequires-Dist: {requirement}\n")
     (info / "entry_points.txt").write_text("[shortflow.commands]\ntheirs = os:getcwd\n")
@@ -78,7 +78,7 @@ def test_a_package_for_another_version_is_refused_by_name(tmp_path: Path, monkey
 def test_a_command_that_cannot_be_loaded_is_refused_alone(
     shortflow: Command, tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    """The help and the other commands work; the command names its package and the place of the error."""
+    """The help and all other commands work. The error of the command names its package and the place of the fault."""
     (tmp_path / "broken_command").mkdir()
     (tmp_path / "broken_command/__init__.py").write_text("import no_such_module\n", "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
@@ -110,7 +110,7 @@ def test_two_packages_cannot_add_one_command(monkeypatch: Patch) -> None:
 
 
 def test_names_of_this_project_stay_its_own(shortflow: Command, monkeypatch: Patch) -> None:
-    """A package of others that adds `run` or `reproduce` is named in the help, and changes neither."""
+    """If another package adds `run` or `reproduce`, the help names the package, and both commands stay unchanged."""
     ours = [*entry_points(group=installed.COMMANDS)]
     theirs = [EntryPoint(name, "os:getcwd", installed.COMMANDS) for name in ("run", "reproduce")]
     monkeypatch.setattr("shortflow.installed.entry_points", lambda **_: [*ours, *theirs])

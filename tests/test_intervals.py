@@ -1,4 +1,4 @@
-"""Coverage of intervals where timeouts or few flows decide: draws of a few seeds out of many."""
+"""Coverage of intervals if timeouts or few flows decide a metric, from draws of a few seeds out of many."""
 
 import dataclasses
 import random
@@ -24,7 +24,7 @@ SIZES["web search"] = {"kind": "published", "name": "websearch", "max": "2MB"}
 
 
 def scenario_of(duration: str, *, buffer: str = "50pkt", hosts: int = 6, **traffic: Any) -> dict[str, Any]:
-    """A star of 1 Gbps whose hosts send short flows to one of them, or all to all."""
+    """A star of 1 Gbps whose hosts send short flows to one host or to all hosts."""
     flows = {"kind": "poisson", "class": "short", "load": 0.5, "sizes": SIZES["uniform"], **traffic}
     return star([flows], hosts, duration=duration, warmup="1ms", drain="800ms", buffer=buffer)
 
@@ -38,21 +38,21 @@ MANY = scenario_of("61ms", buffer="1000pkt", hosts=10, load=0.4, pattern="all-to
 
 
 class Pool:
-    """The runs of two schemes with many seeds, from which few are drawn again and again."""
+    """Runs of two schemes with many seeds, from which a few seeds are drawn repeatedly."""
 
     def __init__(self, scenario: dict[str, Any], schemes: str, seeds: int = 200) -> None:
-        """Run all."""
+        """Does all runs."""
         self.whole = shortflow.compare(scenario, schemes, seeds=seeds, ideal=False)
         self.scheme, self.baseline = self.whole.schemes
         self._by_seed = {(run.scheme, run.seed): run for run in self.whole.runs}
 
     def draw(self, dice: random.Random, n: int, metric: str) -> shortflow.Results:
-        """A comparison over n of the seeds in which both have the metric, drawn with replacement."""
+        """A comparison over n seeds, drawn with replacement from those in which both schemes have the metric."""
         both = self.whole.values(self.scheme, metric).keys() & self.whole.values(self.baseline, metric).keys()
         return self.of(dice.choices(sorted(both), k=n))
 
     def of(self, seeds: Sequence[int]) -> shortflow.Results:
-        """A comparison over these seeds, in which any may be several times."""
+        """A comparison over these seeds, of which each may occur several times."""
         runs = [
             with_seed(self._by_seed[scheme, seed], number)
             for scheme in self.whole.schemes
@@ -61,7 +61,7 @@ class Pool:
         return dataclasses.replace(self.whole, done=runs)
 
     def equal(self, dice: random.Random, n: int, schemes: int) -> shortflow.Results:
-        """A comparison of schemes with the runs of the first, each over n seeds of its own."""
+        """A comparison of equal schemes. Each has n runs of the first scheme, drawn separately."""
         names = [f"scheme{number}" for number in range(schemes)]
         runs = [
             with_seed(self._by_seed[self.scheme, dice.choice(self.whole.seeds)].named(name), number)
@@ -99,7 +99,7 @@ def test_intervals_cover_as_often_as_they_say(
         for n in (3, 5, 10, 20):
             dice = random.Random(n)
             drawn = [pool.draw(dice, n, metric).relation(pool.scheme, pool.baseline, metric) for _ in range(500)]
-            told = [each for each in drawn if each and each.ci95]  # none is relative to zero
+            told = [each for each in drawn if each and each.ci95]  # a draw whose baseline is zero has no difference
             covers = [each.ci95[0] - 1e-12 <= truth.value <= each.ci95[1] + 1e-12 for each in told if each.ci95]
             assert sum(covers) / len(covers) >= 0.93, (metric, n)
             warned = [each.few_events is not None for each in told]
@@ -107,7 +107,7 @@ def test_intervals_cover_as_often_as_they_say(
             assert len(silent) < 20 or sum(silent) / len(silent) >= 0.90, (metric, n)
             if decide == "few" and n in (5, 10):
                 assert sum(warned) / len(warned) >= 0.90, (metric, n)
-            if decide == "many" and metric != "p99_short_s":  # six flows decide the 99th percentile
+            if decide == "many" and metric != "p99_short_s":  # only six flows decide the p99
                 assert sum(warned) / len(warned) <= 0.10, (metric, n)
 
 
@@ -115,7 +115,7 @@ AFCT = "afct_short_s"
 
 
 def named(found: shortflow.Results) -> str | None:
-    """The winner by mean completion time, if any."""
+    """The winner by mean completion time; None without a winner."""
     (line,) = answer(found, Criteria([AFCT])).lines
     return line.leaders[0] if line.outcome == "winner" else None
 
@@ -123,9 +123,9 @@ def named(found: shortflow.Results) -> str | None:
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", [SHORT, TAILS, RARE, WIDE, MANY], ids=("short", "tails", "rare", "wide", "many"))
 def test_few_seeds_name_a_worse_scheme_in_five_draws_of_a_hundred_at_most(scenario: dict[str, Any]) -> None:
-    """A named scheme is right if it is the best over all seeds, or within 1 % of the best.
+    """A named winner is right if it is the best scheme over all seeds, or within 1 % of the best.
 
-    Two schemes are nearly equal, paired by seed. Six are equal and drawn apart, so every name is wrong.
+    Two nearly equal schemes are paired by seed. Six equal schemes are drawn separately, so any named winner is wrong.
     """
     pool = Pool(scenario, "dctcp,dctcp+g=0.08")
     means = {scheme: sure(pool.whole.mean(scheme, AFCT)).value for scheme in pool.whole.schemes}
@@ -165,16 +165,16 @@ def made(longest: float, *, queue: float = 1.0, **more: float) -> Result:
 @pytest.mark.parametrize(
     ("run", "mean_ms", "p99_ms", "slowdown"),
     [
-        # One flow of 8 ms more in 100; of p99, which two flows reach, it is 8 - 5 ms over 2 * (1 + ln 2).
+        # One more flow of 8 ms among 100. For p99, which two flows reach, the stake is 8 - 5 ms over 2 * (1 + ln 2).
         (made(8e-3), 0.06, 0.8859, 0.16),
-        # One timeout more: 10 ms, 40 in slowdowns of the smallest flows.
+        # One more timeout: 10 ms, which is a slowdown of 40 for the smallest flows.
         (made(8e-3, drops=1), 0.1, 2.9531, 0.4),
         (made(8e-3, queue=26), 0.1, 2.9531, 0.4),
         (made(8e-3, queue=25), 0.06, 0.8859, 0.16),
-        # Where the class had timeouts the longest time says what one costs, unless it is shorter than one.
+        # If the class had timeouts, the longest time includes one, unless it is shorter than a timeout.
         (made(11e-3, drops=1, timeouts_short=0.5), 0.09, 1.7718, 0.16),
         (made(8e-3, drops=1, timeouts_short=0.5), 0.1, 2.9531, 0.4),
-        # Timeouts of another class say nothing.
+        # Timeouts of another class do not count.
         (made(11e-3, drops=1, timeouts_long=0.5), 0.1, 2.9531, 0.4),
     ],
 )
@@ -215,8 +215,8 @@ def test_the_risk_of_a_scheme_is_that_of_its_own_buffer() -> None:
 def test_the_seeds_that_a_width_takes_allow_for_late_flows() -> None:
     runs = [with_seed(made(202e-3), seed) for seed in (1, 2, 3)]
     (found,) = widths(make_results("made", "made", {}, runs), ["afct_short_s"])
-    # No scatter; 2 ms a seed are 100 % of the mean: three in m seeds are 10 % with 30.
-    assert found.share == pytest.approx((2 - 1 / 2) / 2)  # from 1/2 to 2 of the mean
+    # There is no scatter. An event adds 2 ms to a seed, 100 % of the mean: three events are 10 % of it with 30 seeds.
+    assert found.share == pytest.approx((2 - 1 / 2) / 2)  # the interval is from 1/2 to 2 times the mean
     assert more_seeds([found], 0.1) == pytest.approx(30 - 3, abs=1)
 
 
@@ -246,7 +246,7 @@ def test_what_rests_on_few_events_is_said_wherever_it_is_shown(shortflow: Comman
 
 
 def test_runs_without_chance_are_exact(shortflow: Command) -> None:
-    """A lost tail would cost a timeout, but other seeds are the same run, so nothing may be missed."""
+    """A lost last packet would cost a timeout, but all seeds give the same run, so there are no rare events."""
     flows = "\n".join(f"{ms}ms,{host},3,400KB" for ms in range(0, 20, 4) for host in range(3))
     Path("flows.csv").write_text(f"start,source,destination,bytes\n{flows}\n", encoding="utf-8")
     scenario = star([{"kind": "trace", "file": "flows.csv"}], 4, duration="50ms")

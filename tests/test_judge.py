@@ -1,4 +1,4 @@
-"""The judge against numbers worked out by hand: estimates, verdicts by bands, and comparisons with the best."""
+"""The judge, compared with numbers worked out by hand: estimates, verdicts by bands, comparisons with the best."""
 
 import math
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def test_the_interval_of_a_positive_quantity_by_hand() -> None:
 
 
 def test_an_interval_is_cut_where_values_end() -> None:
-    # Student's t alone: 2 ± 12.7, and 0.6 ± 3.8.
+    # Student's intervals are 2 ± 12.7 and 0.6 ± 3.8.
     assert estimates.estimate([1.0, 3.0], estimates.Support.NONNEGATIVE).ci95 == pytest.approx(
         (0.0, 2 + 12.7062), rel=1e-5
     )
@@ -54,7 +54,7 @@ def test_an_interval_is_cut_where_values_end() -> None:
 
 
 def test_an_allowance_adds_in_squares_to_chance() -> None:
-    # Half of Student's interval is 12.7062; three events of 4 in two seeds are 6.
+    # The half-width of Student's interval is 12.7062. Three events of 4 in two seeds add 6 to the mean.
     found = estimates.estimate([1.0, 3.0], estimates.Support.REAL, 4.0)
     half = math.hypot(12.7062047, 6.0)
     assert found.ci95 == pytest.approx((2 - half, 2 + half))
@@ -79,12 +79,12 @@ def test_paired_difference_by_hand() -> None:
 
 
 def test_the_interval_of_a_slowdown_ends_at_one() -> None:
-    # 1.2 and 2.8: mean 2, and half of Student's interval is 12.7 * 0.8, far above it.
+    # The mean of 1.2 and 2.8 is 2. The half-width of Student's interval is 12.7 * 0.8, which is larger than the mean.
     low, high = sure(estimates.estimate([1.2, 2.8], estimates.Support.SLOWDOWN).ci95)
     wide_low, wide_high = sure(estimates.estimate([1.2, 2.8], estimates.Support.POSITIVE).ci95)
     assert (low, high) == (1.0, wide_high)
     assert wide_low < 0.1
-    # Measured flows may be faster than the empty network of the scenario.
+    # The interval includes the mean even below 1: measured flows may be faster than the scenario's empty network.
     assert sure(estimates.estimate([0.9, 0.9], estimates.Support.SLOWDOWN).ci95) == pytest.approx((0.9, 0.9))
 
 
@@ -96,8 +96,8 @@ def test_pairing_beats_the_spread_between_seeds() -> None:
 
 
 def test_nothing_is_more_than_all_of_it_less() -> None:
-    # A tenth of the baseline; the residuals alone, 0.1 on average, would reach below -100 %. One more seed with 0.2 as
-    # in one of the two would add 0.2 to the sum, three such in two seeds 0.3 to the mean.
+    # The ratio is a tenth, and the interval of the residuals alone, ± 1.27, would reach below -100 %. One of two seeds
+    # has an event of 0.2. Three such events in two seeds would add 0.3 to the mean.
     found = sure(estimates.paired_difference([0.0, 0.2], [1.0, 1.0]))
     assert found.value == pytest.approx(-0.9)
     factor = math.exp(math.hypot(12.7062 * 0.1, 0.3) / 0.1)
@@ -106,8 +106,8 @@ def test_nothing_is_more_than_all_of_it_less() -> None:
 
 
 def test_none_of_something_rare_is_not_less_for_sure() -> None:
-    # Mean 1/3 and standard error 1/3: one drop in three seeds may be none in the next ones. Three seeds more with a
-    # drop in three would be as many as the mean is of.
+    # The baseline's mean and standard error are 1/3: the next three seeds may have no drop. Three drops in three seeds
+    # would add 1 to the mean, which is 3 times the mean.
     found = sure(estimates.paired_difference([0.0, 0.0, 0.0], [1.0, 0.0, 0.0]))
     assert found.ci95 == pytest.approx((-1.0, math.hypot(4.3026527, 3.0) - 1), rel=1e-6)
     few = sure(found.few_events)
@@ -117,25 +117,25 @@ def test_none_of_something_rare_is_not_less_for_sure() -> None:
 
 
 def test_an_interval_allows_for_three_events_by_hand() -> None:
-    # Means 8 and 10, deviation of the residuals 0.4 as above. One event adds 2 to a value, three in three seeds 2 to
-    # the mean, which is 0.2 of the baseline and 1/4 of 0.8.
+    # The means are 8 and 10, and the deviation of the residuals is 0.4, as above. One event adds 2 to a value. Three
+    # events in three seeds add 2 to the mean, which is 0.2 of the baseline and 1/4 of the ratio 0.8.
     found = sure(estimates.paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0], stakes=(2.0, 1.0)))
     assert found.allowance == pytest.approx(0.2)
     factor = math.exp(math.hypot(4.3026527 * 0.04 / math.sqrt(3) / 0.8, math.log(1.25)))
     assert found.ci95 == pytest.approx((0.8 / factor - 1, 0.8 * factor - 1), rel=1e-6)
-    # One moves the difference by 0.2 / 3. It is small from m seeds on, where 3 * 0.2 / m is sqrt(0.44) of 2 * 0.04 /
-    # sqrt(m): m = 127.8.
+    # One event moves the difference by 0.2 / 3. The allowance is small from m seeds on, at which 3 * 0.2 / m is
+    # sqrt(0.44) times 2 * 0.04 / sqrt(m): m = 127.8.
     few = sure(found.few_events)
     assert few.move == pytest.approx(0.2 / 3)
     assert few.seeds == 128 - 3
-    # The mean of the baseline, 10 with deviation 2, in the same way.
+    # The same for the mean of the baseline, 10, with a deviation of 2.
     alone = estimates.estimate([8.0, 10.0, 12.0], estimates.Support.POSITIVE, 1.0)
     factor = math.exp(math.hypot(4.3026527 * 2 / math.sqrt(3) / 10, math.log(1.1)))
     assert alone.ci95 == pytest.approx((10 / factor, 10 * factor), rel=1e-6)
 
 
 def test_few_pairs_that_differ_are_told() -> None:
-    # One of four pairs differs, by a tenth of the mean: three more such seeds in four are 0.075.
+    # One of four pairs differs, with a residual of 0.3. One more such pair in four moves the difference by 0.075.
     found = sure(estimates.paired_difference([10.0, 10.0, 10.0, 14.0], [10.0] * 4))
     assert sure(found.few_events).move == pytest.approx(0.3 / 4)
     assert estimates.paired_difference([3.0, 4.0], [3.0, 4.0]) == estimates.Estimate(0.0, (0.0, 0.0), 2)
@@ -145,7 +145,7 @@ def test_few_pairs_that_differ_are_told() -> None:
 @given(VALUES, st.data())
 def test_an_allowance_never_narrows_and_knows_no_side(values: list[float], data: st.DataObject) -> None:
     baseline = data.draw(st.lists(st.floats(0.1, 10.0), min_size=len(values), max_size=len(values)))
-    stake = st.floats(0, 10, allow_subnormal=False)  # half of the least number is none
+    stake = st.floats(0, 10, allow_subnormal=False)  # half of the smallest subnormal number would be zero
     stakes = data.draw(st.tuples(stake, stake))
     plain = sure(estimates.paired_difference(values, baseline))
     found = sure(estimates.paired_difference(values, baseline, stakes=stakes))
@@ -155,9 +155,9 @@ def test_an_allowance_never_narrows_and_knows_no_side(values: list[float], data:
         least, largest = sure(plain.ci95)
         assert low <= least + 1e-9
         assert high >= largest - 1e-9 * (1 + abs(largest))
-    event = max(stakes[0] / sum(values), stakes[1] / sum(baseline))  # of the ratio, for one more in these seeds
+    event = max(stakes[0] / sum(values), stakes[1] / sum(baseline))  # relative change of the ratio by one more event
     assert high + 1 >= (1 + found.value) * (1 + 3 * event) * (1 - 1e-9)
-    lost = 1e-15 * (1 + most)  # digits of an end near -1 that 1 + the end has no longer
+    lost = 1e-15 * (1 + most)  # rounding error of 1 + low, if low is near -1
     assert (1 + low) * (1 + most) == pytest.approx(1, rel=1e-6 + lost) or most == math.inf
     assert (found.few_events is None) == (back.few_events is None)
 
@@ -231,17 +231,17 @@ def test_an_estimate_as_plain_data() -> None:
 
 
 def test_signed_values_keep_their_interval() -> None:
-    # Ratio 2, residuals 0 and 0 but for the sign: the interval is that of Student, not of a logarithm.
+    # The ratio is 1, and the residuals are ± 2. With negative values, the interval is Student's, without logarithms.
     found = sure(estimates.paired_difference([-1.0, 3.0], [1.0, 1.0]))
     assert (found.value, found.n) == (0.0, 2)
     assert found.ci95 == pytest.approx((-12.7062 * 2, 12.7062 * 2), rel=1e-5)
-    # Means 3 and 1, so residuals 3 + 3 and 3 - 9: their deviation is 6 times the root of 2, over that root and 1.
+    # The means are 3 and 1, so the residuals are 3 + 3 and 3 - 9. Their deviation is 6 sqrt(2), the standard error 6.
     found = sure(estimates.paired_difference([3.0, 3.0], [-1.0, 3.0]))
     assert found.ci95 == pytest.approx((2 - 12.7062 * 6, 2 + 12.7062 * 6), rel=1e-5)
 
 
 def test_of_several_differences_each_has_a_wider_interval() -> None:
-    # Two degrees of freedom: t of 97.5 % is 4.302653, of 98.75 % 6.205347.
+    # With two degrees of freedom, Student's quantile is 4.302653 for 97.5 %, and 6.205347 for 98.75 %.
     assert estimates.student(3) == pytest.approx(4.302653, rel=1e-6)
     assert estimates.student(3, 2) == pytest.approx(6.205347, rel=1e-6)
     one, two = (
@@ -333,14 +333,14 @@ def test_the_best_in_a_users_words(verdicts: Sequence[Verdict], leaders: list[st
 @pytest.mark.parametrize(
     ("value", "ci95", "more", "verdict"),
     [
-        (-0.01, (-0.04, 0.04), False, AGREES),  # within 2 %, and its interval within 5 %
+        (-0.01, (-0.04, 0.04), False, AGREES),  # the factor is within 2 % of 1, and its interval within 5 %
         (0.02, (-0.04, 0.05), False, AGREES),
         (-0.03, (-0.04, 0.04), False, UNDECIDED),
         (-0.01, (-0.06, 0.04), False, UNDECIDED),
         (-0.3, (-0.4, -0.2), False, DIFFERS),
         (-0.3, (-0.4, 0.0), False, UNDECIDED),
         (-0.03, (-0.04, -0.025), False, DIFFERS),
-        (-0.01, (-0.04, -0.005), False, AGREES),  # a tie comes before a winner
+        (-0.01, (-0.04, -0.005), False, AGREES),  # a tie, although the interval has one sign
         (0.3, (0.2, 0.4), True, DIFFERS),
         (0.3, (0.2, 0.4), False, UNDECIDED),
         (-0.3, (-0.4, -0.2), True, UNDECIDED),
@@ -350,15 +350,15 @@ def test_the_best_in_a_users_words(verdicts: Sequence[Verdict], leaders: list[st
     ],
 )
 def test_the_best_beside_another(value: float, ci95: tuple[float, float], more: bool, verdict: Verdict) -> None:
-    """A negative difference is the best's: lower times."""
+    """The difference is the best's from the other. Unless more is better, a negative difference is an advantage."""
     assert beside(Estimate(value, ci95, 5), more, (0.02, 0.05)) is verdict
 
 
 def test_a_contest_has_a_one_sided_t_test_for_each_pair() -> None:
-    # b lies 0.1, 0.2 and 0.3 behind a: t = 0.2 / (0.1 / sqrt(3)) = 3.4641, above it 3.709 % of Student's t; t of 95 %
-    # is 2.919986. One more contender divides the level by two, and t of 97.5 % is 4.302653.
+    # The losses of b exceed those of a by 0.1, 0.2 and 0.3: t = 0.2 / (0.1 / sqrt(3)) = 3.4641, which Student's t
+    # exceeds with 3.709 %. Its quantile is 2.919986 for 95 %. One more contender halves the level: 4.302653 for 97.5 %.
     two = contest({"a": [0.0, 0.0, 0.0], "b": [0.1, 0.2, 0.3]})
-    assert two.chances == pytest.approx({"a": 0.5, "b": 0.03709}, abs=1e-5)  # 1/2: it is as good as itself
+    assert two.chances == pytest.approx({"a": 0.5, "b": 0.03709}, abs=1e-5)  # 1/2, from comparing a with itself
     assert two.detectable["b"] == pytest.approx(2.919986 * 0.1 / math.sqrt(3), rel=1e-6)
     assert two.claim == two.chances["b"]
     assert two.best.verdicts == {"a": UNDECIDED, "b": DIFFERS}
@@ -392,6 +392,6 @@ def test_sole_winners_are_confirmed_over_all_contests() -> None:
     open_order = contest({"a": [0.0, 0.0, 0.0], "b": [0.1, -0.2, 0.3]})
     assert [each.confirmed for each in confirm([winning])] == [True]
     assert confirm([winning])[0].best.verdicts == {"a": AGREES, "b": DIFFERS}
-    # The rate of the lower of two p-values is twice as high: 7.4 %.
+    # Among two p-values, the lower one is doubled: 7.4 %.
     assert [each.confirmed for each in confirm([winning, open_order])] == [False, False]
     assert [each.confirmed for each in confirm([winning, winning])] == [True, True]

@@ -1,6 +1,6 @@
-"""Commands that are killed at any moment over one directory leave it such that the next one works.
+"""After a kill at any moment, the next command works on the same directory.
 
-`SHORTFLOW_KILLS` says how often the slow test kills.
+`SHORTFLOW_KILLS` is the number of kills of the slow test.
 """
 
 import multiprocessing
@@ -40,11 +40,11 @@ TIMES = ("finished_at", "wall_s")
 
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["shortflow.front.shell", "shortflow.commands.report", "shortflow_papers.survey"])
-"""Has imported everything before the commands start, which saves most of their time."""
+"""Server that imports all modules before commands start, which saves most of their time."""
 
 
 def work(command: tuple[str, ...], folder: Path) -> None:
-    """The work of a process: the command, as from a shell."""
+    """Runs the command in a process, as a shell would."""
     os.chdir(folder)
     for number, name in ((1, os.devnull), (2, str(folder / ERRORS))):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
@@ -58,7 +58,7 @@ def begun(command: tuple[str, ...], folder: Path) -> Any:
 
 
 def to_the_end(command: tuple[str, ...], folder: Path) -> float:
-    """Let a command do its work; how long it took, in seconds."""
+    """Runs a command to its end, and returns its time in seconds."""
     begin = time.perf_counter()
     process = begun(command, folder)
     process.join(300)
@@ -71,7 +71,7 @@ def to_the_end(command: tuple[str, ...], folder: Path) -> float:
 
 
 def killed(command: tuple[str, ...], folder: Path, moment: float) -> bool:
-    """True if the command was still at work after `moment` seconds."""
+    """Kills a command after `moment` seconds. Returns True if it was still running."""
     process = begun(command, folder)
     process.join(moment)
     process.kill()
@@ -80,7 +80,7 @@ def killed(command: tuple[str, ...], folder: Path, moment: float) -> bool:
 
 
 def report_of_what_is_left(folder: Path, store: str) -> None:
-    """The rest of a killed command has a report, or nothing to report."""
+    """Checks that the store of a killed command has a report, or has no runs to report."""
     process = begun(("report", store), folder)
     process.join(300)
     errors = (folder / ERRORS).read_text(encoding="utf-8")
@@ -117,7 +117,7 @@ def test_whatever_is_killed_the_next_command_works(kills: int, small: Tables, tm
     done = 0
     while done < kills:
         command = COMMANDS[done % len(COMMANDS)]
-        # Of what is finished a part is taken away, so that there is something to write each time.
+        # Some finished runs are removed, so that each command has runs to write.
         places = sorted((wild / OUT).glob("runs/*"))
         for place in dice.sample(places, min(len(places), 8)):
             shutil.rmtree(place)

@@ -1,4 +1,4 @@
-"""Lossless fabrics by the real door: pauses, marks at departure, captures of frames, and a switch vendor's tests."""
+"""Lossless fabrics from command line and public API: pauses, marks at departure, captures, a switch vendor's tests."""
 
 import itertools
 import shutil
@@ -19,7 +19,7 @@ PACKET = 1024
 
 
 def _marked(trace: pl.DataFrame) -> list[bool]:
-    """Marks of the data packets that left the paused port, in order."""
+    """For each data packet that left the paused port, in order: true if the packet is marked."""
     left = (pl.col("event") == "departed") & (pl.col("port") == "s0->h1") & (pl.col("kind") == "data")
     return trace.filter(left).sort("seq")["ce"].to_list()
 
@@ -33,16 +33,16 @@ def _traced(scenario: str, scheme: str, seed: int, shortflow: Command) -> list[b
 
 @pytest.mark.parametrize(("scheme", "marked"), [(BY_DEPARTURE, [*range(51)]), (BY_ARRIVAL, [*range(50, 101)])])
 def test_sonic_dequeue_ecn(scheme: str, marked: list[int], shortflow: Command) -> None:
-    """51,000 bytes are 49.8 packets: those that leave 50 behind are marked, or on arrival those that find as many.
+    """51,000 bytes are 49.8 packets. A packet is marked at departure if it leaves 50 packets in the queue.
 
-    Between 50,000 and 51,000 bytes stands no number of packets.
+    With marks on arrival, a packet is marked if it finds 50 packets. No number of packets has 50,000 to 51,000 bytes.
     """
     found = [place for place, is_marked in enumerate(_traced("sonic-dequeue-ecn", scheme, 1, shortflow)) if is_marked]
     assert found == marked
 
 
 def test_sonic_red_accuracy(shortflow: Command) -> None:
-    """None are marked below 500 KB, all from 2 MB on, and between them a share that rises to 5 %."""
+    """No packets are marked below 500 KB, all from 2 MB on, and in between a share that rises to 5 %."""
     seeds = 20
     runs = [_traced("sonic-red-accuracy", BY_DEPARTURE, seed, shortflow) for seed in range(1, seeds + 1)]
     shares = [sum(of_packet) / seeds for of_packet in zip(*runs, strict=True)]
@@ -62,7 +62,7 @@ def test_sonic_red_accuracy(shortflow: Command) -> None:
 
 @pytest.mark.parametrize(("scenario", "line"), [("sonic-roce-bursts", "100Gbps"), ("sonic-roce-storage", "55Gbps")])
 def test_sonic_rocev2_congestion_control(scenario: str, line: str) -> None:
-    """Two ports send 110 % of a third's rate. Without DCQCN they are paused, with DCQCN they are not.
+    """Two ports send 110 % of a third port's rate. Without DCQCN they are paused, with DCQCN they are not.
 
     In both cases every message completes without loss or retransmission, and the third port's rate is not exceeded.
     """
@@ -78,7 +78,7 @@ def test_sonic_rocev2_congestion_control(scenario: str, line: str) -> None:
 
 @pytest.mark.parametrize(("senders", "at_once", "late"), [(1, 3, 6), (8, 105, 123)])
 def test_a_slow_port_pauses_fast_senders_if_marks_wait_in_its_queue(senders: int, at_once: int, late: int) -> None:
-    """Pauses of a port of 25 Gbps behind hosts of 100, by the delay of notifications; none with marks at departure."""
+    """A port of 25 Gbps pauses hosts of 100 Gbps if notifications are late, but not with marks at departure."""
 
     def pauses(scheme: str) -> float:
         run = sf.run("lossless-slow-port", scheme, settings={"senders": senders})
@@ -104,7 +104,7 @@ def test_pauses_are_metrics_and_columns() -> None:
 
 
 def _frames(data: bytes) -> Iterable[bytes]:
-    """Frames of a pcapng file: those of enhanced packet blocks."""
+    """Frames in the enhanced packet blocks of a pcapng file."""
     at = 0
     while at < len(data):
         kind, length = struct.unpack_from("<II", data, at)
@@ -115,7 +115,7 @@ def _frames(data: bytes) -> Iterable[bytes]:
 
 
 def test_a_capture_has_the_frames(shortflow: Command) -> None:
-    """As many pauses as the sender counts; frames to resume have a time of zero. Class 3 alone is meant."""
+    """There are as many pause frames as the sender counts. Resume frames have a time of zero. All are for class 3."""
     files = ["--pcap", "s0->h0=frames.pcapng", "--trace", "all=trace.parquet", "--out", "kept"]
     assert shortflow("run", "lossless-incast", "--scheme", "dcqcn", *files).code == 0
     frames = [frame for frame in _frames(Path("frames.pcapng").read_bytes()) if frame[12:14] == b"\x88\x08"]
@@ -136,7 +136,7 @@ def test_a_capture_has_the_frames(shortflow: Command) -> None:
 
 
 def test_victims_wait_behind_paused_packets() -> None:
-    """The victim's link is free. All begin at the rate of the link; HPCC's queue is short after a round trip."""
+    """The victim's own link is idle. All senders begin at their link's rate; HPCC's queue is short after one RTT."""
 
     def slowdown(scheme: str, xoff: str) -> float:
         return sf.run("lossless-victim", scheme, settings={"switch.xoff": xoff}).metrics["slowdown_victim"]

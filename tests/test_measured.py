@@ -1,4 +1,4 @@
-"""Measured flows beside those of runs: one row and one curve, and an error that says where a file is wrong."""
+"""Measured flows have a row and a curve next to those of runs, and an error names the place of a fault in a file."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ def run() -> sf.Result:
 
 @pytest.fixture
 def own(run: sf.Result, tmp_path: Path) -> Path:
-    """The short flows of another seed, as if somebody had measured them."""
+    """File with the short flows of another seed, in place of measured flows."""
     columns = ("start_s", "size_bytes", "fct_s")
     counted = run.flows.filter(pl.col("class") == "short", pl.col("start_s") >= run.meta["warmup_s"])
     inside = counted.filter(pl.col("size_bytes").is_between(5_000, 90_000))

@@ -18,19 +18,19 @@ Rows = list[dict[str, Any]]
 
 
 def rows_of(flows: Sequence[Mapping[str, object]], **others: Any) -> list[MetricValue]:
-    """The rows of the metrics of a run with these flows, and other tables, or other values in its account, if given."""
+    """Metric values of a run with these flows. `others` has further tables, and other values of the metadata."""
     tables = {"flows": make_flows(flows), "tasks": make_tasks(), "samples": make_samples(), "ports": make_ports()}
     meta = {name: value for name, value in others.items() if name not in tables}
     return measure({name: others.get(name, table) for name, table in tables.items()}, make_meta(**meta))
 
 
 def measured(flows: Sequence[Mapping[str, object]], **others: Any) -> dict[str, float]:
-    """The metrics by name."""
+    """Values of the metrics of a run with these flows, by name."""
     return {row.metric.name: row.value for row in rows_of(flows, **others)}
 
 
 def bounds(flows: Sequence[Mapping[str, object]], **others: Any) -> set[str]:
-    """The metrics that are lower bounds."""
+    """Names of the metrics that are lower bounds."""
     return {row.metric.name for row in rows_of(flows, **others) if row.lower_bound}
 
 
@@ -52,7 +52,10 @@ def test_completion_counts_flows_after_the_warm_up() -> None:
 
 
 def unfinished(*ages: float, done: Sequence[float]) -> Any:
-    """A run whose flows took the times `done`, or were of these ages when it ended at 4 s; the ideal takes 0.5 s."""
+    """Flows of a run that ends at 4 s: finished after the times `done`, or unfinished with these ages, in seconds.
+
+    The ideal FCT is 0.5 s.
+    """
     flow: dict[str, Any] = {"size_bytes": 1000, "ideal_fct_s": 0.5}
     flows: Rows = [{**flow, "start_s": 1.0, "fct_s": time, "slowdown": time / 0.5} for time in done]
     return {"flows": [*flows, *({**flow, "start_s": 4.0 - age} for age in ages)], "unfinished": len(ages)}
@@ -65,7 +68,7 @@ def test_a_flow_that_did_not_finish_counts_with_its_age() -> None:
     assert metrics["slowdown_short"] == pytest.approx(16 / 6)
     assert (metrics["flows_short"], metrics["unfinished"]) == (4, 2)
     assert metrics["unfinished_share"] == metrics["unfinished_share_short"] == pytest.approx(1 / 3)
-    # In order: 0.5, 0.5, 1.0 or more, 1.5, 2.0 or more, 2.5; the third of them may in truth be the last.
+    # In order: 0.5, 0.5, 1.0 or more, 1.5, 2.0 or more, 2.5. The true time of the third may be the longest.
     assert (metrics["p5_short_s"], metrics["p50_short_s"], metrics["p99_short_s"]) == (0.5, 1.0, 2.5)
     assert {name for name in bounds(**run) if name.endswith("short_s")} == {
         *("afct_short_s", "p50_short_s", "p95_short_s", "p99_short_s", "p100_short_s")
@@ -75,7 +78,7 @@ def test_a_flow_that_did_not_finish_counts_with_its_age() -> None:
 
 @given(st.lists(st.integers(1, 8), max_size=12), st.lists(st.tuples(st.integers(1, 3), st.integers(0, 9)), max_size=6))
 def test_what_is_no_bound_stays_however_long_open_flows_take(done: list[int], still: list[tuple[int, int]]) -> None:
-    """Each unfinished flow has an age, and takes so much longer in truth."""
+    """Each unfinished flow in `still` has an age, and the time by which its true time is longer."""
     if not done and not still:
         return
     run = unfinished(*(age for age, _ in still), done=done)
@@ -131,7 +134,7 @@ def test_timeouts_per_flow_are_those_of_the_flows_whose_completion_times_count()
     flows: Rows = [
         {"id": 0, "size_bytes": 1, "start_s": 0.5, "timeouts": 8, "measured_timeouts": 4},  # before the warm-up
         {"id": 1, "size_bytes": 1, "start_s": 1.5, "timeouts": 3, "measured_timeouts": 1},  # two in the drain
-        {"id": 2, "start_s": 0.0, "timeouts": 9, "measured_timeouts": 2},  # without an end
+        {"id": 2, "start_s": 0.0, "timeouts": 9, "measured_timeouts": 2},  # backlogged
         {"id": 3, "class": "query", "size_bytes": 1, "start_s": 1.5},
     ]
     metrics = measured(flows)
@@ -157,8 +160,8 @@ def test_an_open_flow_has_missed_its_deadline_once_that_has_passed_and_else_may_
     flows: Rows = [
         {"id": 0, **due, "missed": False, "fct_s": 0.1, "slowdown": 1.0},
         {"id": 1, **due, "missed": True, "fct_s": 1.0, "slowdown": 1.0},
-        {"id": 2, **due},  # open, and it is 4 s
-        {"id": 3, "size_bytes": 1, "start_s": 1.0, "deadline_s": 9.0},  # open, and still in time
+        {"id": 2, **due},  # unfinished at 4 s, after its deadline
+        {"id": 3, "size_bytes": 1, "start_s": 1.0, "deadline_s": 9.0},  # unfinished, before its deadline
         {"id": 4, "size_bytes": 1, "start_s": 0.0, "deadline_s": 0.1, "missed": True},  # before the warm-up
         {"id": 5, "size_bytes": 1, "start_s": 1.0},
         {"id": 6, **due, "class": "query", "missed": False, "fct_s": 0.1, "slowdown": 1.0},
@@ -190,7 +193,7 @@ def test_finite_flows_have_a_throughput_and_packets_a_wait_in_switches() -> None
     flows: Rows = [
         {"id": 0, "size_bytes": 1, "delivered_bytes": 50_000_000, "measured_switch_queueing_s": 1e-6},
         {"id": 1, "size_bytes": 1, "delivered_bytes": 25_000_000, "measured_switch_queueing_s": 4e-6},
-        {"id": 2, "size_bytes": 1},  # nothing of it has arrived
+        {"id": 2, "size_bytes": 1},  # no packet has arrived
         {"id": 3, "class": "long", "delivered_bytes": 1, "measured_switch_queueing_s": 9e-6},
     ]
     metrics = measured(flows)
@@ -201,7 +204,7 @@ def test_finite_flows_have_a_throughput_and_packets_a_wait_in_switches() -> None
 
 
 def test_waits_are_those_of_the_measured_time(small: dict[str, Any]) -> None:
-    """A long flow of two segments at a time waits in the queue of the warm-up; it is alone when it is measured."""
+    """A long flow with a window of two segments waits in the warm-up. In the measured time, it is alone."""
     small["tcp"] |= {"receive_window": "2pkt", "initial_window": 2}
     small["warmup"] = "30ms"
     sizes = {"kind": "fixed", "value": "30KB"}
@@ -219,13 +222,13 @@ def test_tasks_count_by_kind_from_the_end_of_the_warm_up() -> None:
             {"id": 0, "start_s": 0.5, "time_s": 9.0},  # before the warm-up
             {"id": 1, "start_s": 1.0, "time_s": 1.0, "deadline_s": 2.0, "missed": False},
             {"id": 2, "start_s": 2.0, "time_s": 3.0, "deadline_s": 2.0, "missed": True},
-            {"id": 3, "start_s": 3.0},  # open
+            {"id": 3, "start_s": 3.0},  # unfinished
             {"id": 4, "start_s": 1.0, "time_s": 5.0, "kind": "job"},
         ]
     )
     run: Any = {"flows": [{"id": 0, "size_bytes": 1}], "tasks": tasks, "end_s": 3.5}
     metrics = measured(**run)
-    # The open one is half a second old, and may take longest of all in truth.
+    # The unfinished query has an age of 0.5 s, and its true time may be the longest.
     assert (metrics["query_count"], metrics["query_time_s"], metrics["p99_query_time_s"]) == (2, 1.5, 3.0)
     assert bounds(**run) == {"query_time_s", *(f"p{percent}_query_time_s" for percent in (50, 95, 99, 100))}
     assert metrics["query_miss"] == 0.5
@@ -248,7 +251,7 @@ def test_inversions_count_smaller_flows_that_take_longer_within_a_burst() -> Non
 
 
 def test_inversions_that_unfinished_flows_leave_open_are_not_counted() -> None:
-    """By size; the run ends at 4 s, and the flows without a time are 2 s old then."""
+    """Times are in order of size. The run ends at 4 s, when unfinished flows have an age of 2 s."""
     times = [1.0, 1.5, None, 1.6, 1.7, 1.8, 1.65, 1.9, 1.95, 1.97]
     burst: Rows = [
         {"id": i, "size_bytes": 1000 * (i + 1), "start_s": 2.0, "fct_s": time, "slowdown": time, "ideal_fct_s": 1.0}
@@ -301,7 +304,7 @@ def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
 
 
 def test_short_and_long_flows_are_those_of_all_classes_and_a_flow_that_stalls_slows_the_long_ones() -> None:
-    """A thousand short flows with slowdowns 1 to 1,000 (the slowest open), and two of 2 MB, one with 1 MB after 3 s."""
+    """1,000 short flows have slowdowns of 1 to 1,000. The slowest is unfinished. One of two long flows stalls."""
     rows: Rows = [
         {"class": f"c{i % 2}", "size_bytes": 50 + 99_950 * (i % 2), "start_s": 1.0, "fct_s": 1e-3 * i, "slowdown": i}
         for i in range(1, 1001)
@@ -322,7 +325,7 @@ def test_short_and_long_flows_are_those_of_all_classes_and_a_flow_that_stalls_sl
 
 
 def shares(*intervals: tuple[float, float, float]) -> list[tuple[float, str, str, float]]:
-    """Samples of two flows from the end of an interval and their throughputs in it."""
+    """Samples of two flows. Each argument has the end of an interval, and the flows' throughputs in it."""
     return [
         (time, "flow_throughput_bps", flow, rate)
         for time, *rates in intervals
@@ -342,7 +345,7 @@ def test_jain_index_is_of_the_whole_measured_time() -> None:
     )
     metrics = measured(LONG, samples=samples, fairness_windows_s={"long": 0.5})
     assert metrics["jain_long"] == pytest.approx(16 / (2 * 10))
-    # The second flow starts at 0.5 s, and from the window that begins at 2 s on both get about the same, twice.
+    # The second flow starts at 0.5 s. In all windows that begin at 2 s or later, both flows get about the same.
     assert metrics["convergence_long_s"] == pytest.approx(1.5)
 
 
@@ -350,7 +353,7 @@ def test_flows_unfair_at_the_end_converge_later_and_one_flow_shares_with_nobody(
     unfair = make_samples(shares((0.0, 0, 0), (1.0, 2, 2), (2.0, 2, 2), (3.0, 4, 0)))
     metrics = measured(LONG, samples=unfair)
     found = rows_of(LONG, samples=unfair)
-    # Windows of 1 s from 0.5 s on: 2 beside 2, then 3 beside 1 until 2.5 s.
+    # Windows of 1 s begin at 0.5 s. Shares are 2 and 2, then 3 and 1 until 2.5 s.
     assert metrics["convergence_long_s"] == 2.0
     assert [row.metric.name for row in found if row.lower_bound] == ["convergence_long_s"]
     alone = measured(LONG[:1], samples=unfair)
@@ -361,15 +364,15 @@ def test_flows_unfair_at_the_end_converge_later_and_one_flow_shares_with_nobody(
 
 
 def test_the_sampling_interval_does_not_decide_the_mean_jain_index() -> None:
-    """Windows of 100 x 5 ms after the warm-up of 1 s: 3 beside 1 in the first and third, 2 beside 2 otherwise.
+    """Windows of 100 x 5 ms follow the warm-up of 1 s. Shares are 3 and 1 in the first and third, else 2 and 2.
 
-    Flow 2 starts in the second window and counts in the last two, with nothing: two of three equal shares.
+    Flow 2 starts in the second window, and counts in the last two with a share of zero.
     """
     late: Rows = [*LONG, {"id": 2, "class": "long", "delivered_bytes": 1, "start_s": 1.75}]
     fair, unfair = (2.0, 2.0), (3.0, 1.0)
 
     def sampled(parts: int) -> float | None:
-        """The index with so many samples in a window."""
+        """The index with `parts` samples per window."""
         windows = [fair, fair, unfair, fair, unfair, fair]
         ends = [(0.5 * (number // parts) + 0.5 * (number % parts + 1) / parts) for number in range(6 * parts)]
         rows = [(end, *windows[number // parts]) for number, end in enumerate(ends)]
@@ -385,10 +388,10 @@ def test_the_sampling_interval_does_not_decide_the_mean_jain_index() -> None:
 
 
 def test_the_sampling_interval_does_not_decide_convergence() -> None:
-    """Equal shares from 3.5 s on, in bursts: within a second each flow sends in turns of 0.1 s."""
+    """From 3.5 s on, shares are equal: the flows take turns of 0.1 s."""
 
     def sampled(every: int) -> float | None:
-        """Convergence with a sample at every so many tenths of a second."""
+        """Convergence with samples that are `every` tenths of a second apart."""
         bits = [(0.0, 0.0)] * 5 + [(2.0, 0.0)] * 30 + [(2.0, 0.0), (0.0, 2.0)] * 60
         ends = range(every, len(bits) + 1, every)
 
@@ -404,7 +407,7 @@ def test_the_sampling_interval_does_not_decide_convergence() -> None:
 
 
 def test_a_flow_that_has_stopped_delays_no_convergence() -> None:
-    """Flow 2 stops at 0.3 s, before the last start at 0.5 s; the two that are there share equally from then on."""
+    """Flow 2 stops at 0.3 s, before the last start at 0.5 s. From then on, the two other flows share equally."""
     stopped = {"id": 2, "class": "long", "delivered_bytes": 1, "start_s": 0.0, "finish_s": 0.3}
     rows = [(0.5 + number, 1.0, 1.0) for number in range(12)]
     samples = make_samples(shares((0.0, 0, 0), *rows))
@@ -413,7 +416,7 @@ def test_a_flow_that_has_stopped_delays_no_convergence() -> None:
 
 @given(st.lists(st.sampled_from([0.5, 1.0]), min_size=1, max_size=60), st.integers(1, 60))
 def test_convergence_does_not_depend_on_when_one_stops_looking(rates: list[float], stop: int) -> None:
-    """A rate of 1 beside 1 is fair, of 0.5 is not; ten fair intervals in a row have converged."""
+    """Rates of 1 and 1 are fair, and 1 and 0.5 are not. Convergence takes ten consecutive fair intervals."""
 
     def convergence(seen: list[float]) -> tuple[float, bool]:
         samples = make_samples(shares(*((0.5 + number, 1.0, rate) for number, rate in enumerate([1.0, *seen]))))

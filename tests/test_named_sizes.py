@@ -1,4 +1,4 @@
-"""Scenarios name files of sizes in any form."""
+"""Scenarios may name files of sizes in any format that can be imported."""
 
 from pathlib import Path
 

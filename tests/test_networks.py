@@ -1,4 +1,4 @@
-"""Networks from files: the order of rows changes nothing, numbers are names, and defaults say what they replace."""
+"""Networks from files: the order of rows has no effect, numbers are names, and notes name the defaults in use."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ PODS = range(4)
 ENDS = [(f"edge{pod}{i}", f"agg{pod}{j}") for pod in PODS for i in (0, 1) for j in (0, 1)]
 ENDS += [(f"agg{pod}{i}", f"core{i}{j}") for pod in PODS for i in (0, 1) for j in (0, 1)]
 ENDS += [(f"h{4 * pod + 2 * i + j}", f"edge{pod}{i}") for pod in PODS for i in (0, 1) for j in (0, 1)]
-"""Links of a fat-tree of four pods, whose switches have names that sort otherwise than by height."""
+"""Links of a fat-tree with four pods. The names of its switches do not sort in the order of the tiers."""
 NODES = sorted({name for link in ENDS for name in link})
 TIERED = """
 title = "Fat-tree from a file"
@@ -61,7 +61,7 @@ NUMBERED = {
     "nodes.csv": "name,kind\n0,switch\n1,host\n2,host\n3,host\n4,host\n",
     "flows.csv": "start,source,destination,bytes\n0,1,3,1000000\n",
 }
-"""Four hosts called 1 to 4 at a switch called 0."""
+"""A switch called 0, with four hosts called 1 to 4."""
 SPEEDS = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 <key id="k" for="node" attr.name="kind"/>
 <key id="r" for="edge" attr.name="LinkSpeedRaw"/>
@@ -95,7 +95,7 @@ def tier(node: str) -> str:
 
 
 def fat_tree(rows: Sequence[str], place: Path) -> str:
-    """The text of a scenario whose node file has the nodes in this order."""
+    """Text of a scenario whose node file has rows in this order."""
     place.mkdir()
     links = "".join(f"{a},{b},10Gbps,1us\n" for a, b in ENDS)
     (place / "links.csv").write_text("a,b,rate,delay\n" + links)
@@ -127,7 +127,7 @@ def test_graphml_has_the_tiers_of_the_edge_list(tmp_path: Path) -> None:
 
 
 def test_a_tier_in_any_row_limits_its_ports(tmp_path: Path) -> None:
-    """15 KB hold ten packets; the switches above and the ports to hosts have 1 MB."""
+    """A buffer of 15 KB holds ten packets. The switches above and the ports to hosts have 1 MB."""
     scenario = fat_tree(NODES, tmp_path / "net")
     ports = sf.run(
         scenario,

@@ -1,4 +1,4 @@
-"""The notebooks run as they are, and are stored with what they print and draw."""
+"""The notebooks run without changes, and are stored with their present outputs."""
 
 import re
 from pathlib import Path
@@ -9,13 +9,13 @@ import pictures
 import pytest
 
 SVG = re.compile(r"<svg .*?</svg>", re.DOTALL)
-"""A picture; the hash of its specification follows."""
+"""Pattern of a picture. The hash of the picture's specification follows it."""
 GONE = {"text/plain": "", "text/html": ""}
-"""A bar whose work is done."""
+"""Output of a progress bar whose work is done."""
 
 
 def outputs(notebook: Any) -> list[Any]:
-    """Outputs cell by cell, each picture by the hash of its specification."""
+    """Outputs by cell. A picture is replaced by the hash of its specification."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     every = [[each.get("data") or each for each in cell.outputs] for cell in cells]
     return [[{name: SVG.sub("", text) for name, text in each.items()} for each in cell] for cell in every]

@@ -1,4 +1,4 @@
-"""Wheel and source archive work on their own: outside the checkout, for a user who may write almost nowhere."""
+"""Wheel and source archive work outside the checkout, for a user who may write to only one directory."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from shortflow.scenario import shipped_scenarios
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = {"linux": "shortflow_linux", "papers": "shortflow_papers"}
-"""Packages beside the simulator's, by their directory."""
+"""Packages other than the simulator's, by directory."""
 VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
 NOBODY = 65534
 LAW = """
@@ -41,7 +41,7 @@ User = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def built(pattern: str) -> Path:
-    """A package of this version below dist; a test that wants another is skipped."""
+    """A package file below dist that matches a pattern. The test is skipped if there is none."""
     found = list((ROOT / "dist").glob(pattern))
     if not found:
         pytest.skip(f"no {pattern} in dist: make wheel, make sdist")
@@ -110,14 +110,14 @@ def test_the_source_archive_holds_what_it_is_built_from() -> None:
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Path]:
-    """A directory that other users may read; pytest's own are for one user alone."""
+    """A directory that other users may read. Only one user may read the directories of pytest."""
     with tempfile.TemporaryDirectory(prefix="shortflow-package-") as name:
         (place := Path(name)).chmod(0o755)
         yield place
 
 
 def install(place: Path, *packages: Path) -> Path:
-    """The command of a clean environment with these packages."""
+    """Installs packages in a new environment, and returns the path of its command `shortflow`."""
     venv.create(place, with_pip=True)
     pip = [
         *(str(place / "bin/python"), "-m", "pip", "install", "--quiet"),
@@ -131,14 +131,14 @@ def install(place: Path, *packages: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def command(place: Path) -> Path:
-    """The command from the wheels."""
+    """The command `shortflow`, installed from the wheels."""
     others = [built(f"{name}-{VERSION}-py3-none-any.whl") for name in PACKAGES.values()]
     return install(place / "wheel", built(f"shortflow-{VERSION}-cp311-abi3-manylinux_*.whl"), *others)
 
 
 @pytest.fixture
 def own(place: Path) -> Iterator[Path]:
-    """The one directory of an ordinary user."""
+    """The only directory to which an ordinary user may write."""
     with tempfile.TemporaryDirectory(dir=place) as name:
         os.chown(name, *([NOBODY, NOBODY] if os.getuid() == 0 else [os.getuid(), os.getgid()]))
         yield Path(name)

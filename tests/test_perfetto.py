@@ -28,18 +28,18 @@ FAN_IN = "s0->h40"
 
 @dataclass
 class Read:
-    """A trace as its reader sees it."""
+    """A trace, decoded by the classes of the package `perfetto`."""
 
     tracks: dict[int, Any] = field(default_factory=dict)
-    """Descriptions."""
+    """Description of each track, by number."""
     events: list[tuple[int, Any, str]] = field(default_factory=list)
-    """Time in ns, event, and name."""
+    """Time in ns, event and name of each event."""
 
     def named(self, name: str) -> "list[tuple[int, Any]]":
         return [(at, event) for at, event, found in self.events if found == name]
 
     def counter(self, name: str) -> list[tuple[int, float]]:
-        """Times and values of a counter."""
+        """Times in ns and values of a counter."""
         (track,) = (uuid for uuid, described in self.tracks.items() if described.name == name)
         return [(at, event.double_counter_value) for at, event, _ in self.events if event.track_uuid == track]
 
@@ -50,7 +50,7 @@ class Read:
 
 
 def read(path: Path | str) -> Read:
-    """A trace. Tracks and names are described before their events, once, and each track is in order of time."""
+    """Reads a trace. Checks that tracks and names are described once, before their events, and the order of time."""
     trace, found, names = messages.Trace(), Read(), {}
     data = Path(path).read_bytes()
     assert trace.ParseFromString(data) == len(data)
@@ -80,7 +80,7 @@ def read(path: Path | str) -> Read:
 
 @pytest.fixture(scope="module", params=["tcp", "dctcp", "pfabric"])
 def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> "tuple[Read, sf.Result, Path]":
-    """A trace for Perfetto, and its run; packet events are in the directory."""
+    """A trace for Perfetto, its run, and the directory, which also has the packet events."""
     place, settings = tmp_path_factory.mktemp("both"), dict(each.split("=") for each in INCAST[2::2])
     result = sf.run("incast", request.param, settings=settings, perfetto=place / "x.pftrace", progress=False)
     again = sf.run("incast", request.param, settings=settings, trace=f"all={place / 'x.parquet'}", progress=False)
@@ -141,7 +141,7 @@ def test_counters_are_those_of_the_run(both: "tuple[Read, sf.Result, Path]") -> 
 
 
 def of_tracks(trace: Read) -> "dict[str, list[Any]]":
-    """Events by the name of their track, whatever its number."""
+    """Events by the name of their track."""
     found: dict[str, list[Any]] = defaultdict(list)
     for at, event, name in trace.events:
         value = (at, event.type, name, event.double_counter_value, tuple(event.flow_ids))
@@ -151,7 +151,7 @@ def of_tracks(trace: Read) -> "dict[str, list[Any]]":
 
 @pytest.mark.parametrize("both", ["tcp"], indirect=True)
 def test_small_blocks_give_the_trace_of_one_block(both: "tuple[Read, sf.Result, Path]", tmp_path: Path) -> None:
-    """All packet events at once, and 100 of them at a time; the rates of ports that fall silent end with 0 in both."""
+    """Packet events are taken all at once, or 100 at a time. In both traces, rates of ports that stop end with 0."""
     trace, result, place = both
     events: Any = pl.read_parquet(place / "x.parquet")
     found = []
@@ -171,7 +171,7 @@ def test_small_blocks_give_the_trace_of_one_block(both: "tuple[Read, sf.Result, 
 
 
 def test_tracks_of_ports_end_at_the_duration_because_flows_of_the_drain_are_not_followed(tmp_path: Path) -> None:
-    """Poisson arrivals go on in the drain. Until `duration`, queues, marks and bytes are those of the run."""
+    """Poisson arrivals continue in the drain. Until `duration`, queues, marks and bytes are those of the run."""
     settings, end = {"duration": "2ms", "warmup": "0s"}, 2_000_000
     result = sf.run("facebook-hadoop-star", "dctcp", settings=settings, perfetto=tmp_path / "x", progress=False)
     assert result.meta["counters"]["drain_flows"] > result.flows.height
@@ -284,14 +284,14 @@ def test_only_earlier_traces_are_replaced(shortflow: Command) -> None:
 
 
 def test_numbers_are_written_as_protocol_buffers_write_them() -> None:
-    """Examples of https://protobuf.dev/programming-guides/encoding: 150 is 96 01, and field 2 may have text."""
+    """Examples are from https://protobuf.dev/programming-guides/encoding: 150 is 96 01, and field 2 may have text."""
     assert packets._field(1, 150) == bytes([0x08, 0x96, 0x01])
     assert packets._field(2, "testing") == bytes([0x12, 0x07]) + b"testing"
     assert packets._field(1, 1, width=3) == bytes([0x08, 0x81, 0x80, 0x00])
 
 
 def test_queries_of_the_documentation_run(shortflow: Command) -> None:
-    """The queries of docs/perfetto.md, by the program of Perfetto."""
+    """Perfetto's program runs the queries of docs/perfetto.md."""
     program = shutil.which("trace_processor_shell") or shutil.which("trace_processor")
     if not program:
         pytest.skip("needs trace_processor_shell")

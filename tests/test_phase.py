@@ -1,4 +1,4 @@
-"""The remark on phase effects: its remedy, pasted as printed, decides by chance."""
+"""The note on phase effects. With its remedy, pasted as printed, chance decides and not the phase."""
 
 import re
 from pathlib import Path
@@ -12,9 +12,9 @@ from conftest import Answer, Command, Tables
 SWITCH: Tables = {"buffer": "100pkt", "mark_above": "65pkt"}
 TIMES: Tables = {"duration": "300ms", "warmup": "100ms", "drain": "0s"}
 LINKS = "a,b,rate,delay\n"
-# Hosts 0 to 3 are near h8, hosts 4 to 7 behind a fast link of 40 µs.
+# Hosts 0 to 3 are near h8. Hosts 4 to 7 are behind a fast link of 40 µs.
 RACKS = LINKS + "".join(f"h{host},{'s1' if host < 4 or host == 8 else 's0'},10Gbps,5us\n" for host in range(9))
-# Five hosts 16 ms from theirs, five 48 ms, and a slow link between, as in studies of RTT unfairness.
+# Five pairs of hosts have an RTT of 16 ms, and five of 48 ms, over a slow link, as in studies of RTT unfairness.
 ENDS = "".join(f"h{host},s0,1Gbps,{7998 if host < 5 else 23998}us\n" for host in range(10))
 SLOW = LINKS + ENDS + "s0,s1,100Mbps,1us\n" + "".join(f"h{host},s1,1Gbps,1us\n" for host in range(10, 20))
 
@@ -55,7 +55,7 @@ TO_ONE = two_classes("racks.csv", SWITCH, TIMES, [long_flows("near", 0, 3, 8), l
 def test_near_flows_are_ahead_with_the_jitter_of_the_remark(
     shortflow: Command, tmp_path: Path, tables: Tables, scheme: str, port: str, jitter: str
 ) -> None:
-    """Without jitter the far flows are ahead, which no law intends. Half a packet of the hosts' links is too little."""
+    """Without jitter, far flows get more, which no law intends. Jitter of half a packet is too small."""
     (tmp_path / "racks.csv").write_text(RACKS + "s0,s1,100Gbps,40us\n", encoding="utf-8")
     (tmp_path / "slow.csv").write_text(SLOW, encoding="utf-8")
     (tmp_path / "far.toml").write_text(tomli_w.dumps(tables), encoding="utf-8")
@@ -73,7 +73,7 @@ def test_near_flows_are_ahead_with_the_jitter_of_the_remark(
 
 
 def test_a_sender_as_fast_as_the_port_keeps_no_other_out(shortflow: Command, tmp_path: Path) -> None:
-    """The first flow fills links of one rate: its packets come when room is free, and the second finds none."""
+    """All links have one rate. The first flow's packets arrive when there is room, and the second flow finds none."""
     tables: Tables = {
         "title": "a newcomer",
         **{"duration": "6s", "warmup": "1s", "drain": "0s"},
@@ -91,7 +91,7 @@ def test_a_sender_as_fast_as_the_port_keeps_no_other_out(shortflow: Command, tmp
 
 
 def test_a_flow_over_two_full_ports_that_starves_is_named(shortflow: Command, tmp_path: Path) -> None:
-    """One flow over both links of 100 Mbps beside one over each; an idle slow link elsewhere decides nothing."""
+    """One flow crosses both links of 100 Mbps, and one flow crosses each. An idle slow link elsewhere has no effect."""
     ends = "h0,s0,1Gbps,5us\nh1,s0,1Gbps,5us\nh2,s1,1Gbps,5us\nh3,s1,1Gbps,5us\nh4,s2,1Gbps,5us\nh5,s2,1Gbps,5us\n"
     core = "s0,s1,100Mbps,10us\ns1,s2,100Mbps,10us\nh6,s0,1Mbps,5us\n"
     (tmp_path / "lot.csv").write_text(LINKS + ends + core, encoding="utf-8")
@@ -118,7 +118,7 @@ def test_a_flow_over_two_full_ports_that_starves_is_named(shortflow: Command, tm
 
 
 def test_jitter_above_a_delay_target_is_named_with_the_setting_that_helps(tmp_path: Path) -> None:
-    """Four Swift flows behind 50 Mbps: jitter of 120 us is in the hosts' delay, whose target is 100 us."""
+    """Four Swift flows share 50 Mbps. Jitter of 120 us is part of the hosts' delay, whose target is 100 us."""
     tables = {
         "title": "jitter",
         "duration": "1s",

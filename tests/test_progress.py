@@ -45,7 +45,7 @@ def test_the_time_left_is_told_by_the_later_half_and_of_each_round_anew(monkeypa
 
 
 def test_the_time_left_of_one_run_follows_its_own_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that has done 40 % in a second, then foresees 20 s more and does 5 % of the rest each second."""
+    """A run does 40 % in 1 s, then forecasts 20 s more, and does 5 % of the rest each second."""
     now, fraction = 0.0, 0.4
     monkeypatch.setattr("time.monotonic", lambda: now)
     pace = Pace()
@@ -56,6 +56,6 @@ def test_the_time_left_of_one_run_follows_its_own_forecast(monkeypatch: pytest.M
     assert left == pytest.approx(20, rel=0.1)
     now, pace = 0.0, Pace()
     for second in range(41):
-        now = second + 4.0 * (second == 40)  # the machine is busy with other work for four seconds
+        now = second + 4.0 * (second == 40)  # other work keeps the machine busy for four seconds
         _, left = pace.update(0.01 * second, 0)
     assert left == pytest.approx(60, rel=0.3)

@@ -1,4 +1,4 @@
-"""Completion until receipt, beside completion until the last ACK."""
+"""Times until receipt, compared with completion times, which last until the last ACK."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from conftest import Command
 from made import star
 
 RTT_S, ACK_S = 100e-6, 2 * 40 * 8 / 1e9
-"""Propagation both ways; sending an ACK on two links."""
+"""Round-trip propagation delay, and transmission of an ACK on two links, in seconds."""
 
 
 def test_on_an_empty_star_receipt_is_the_last_ack_s_way_earlier(shortflow: Command, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The report is one page that needs nothing else and tells where its numbers came from."""
+"""The report is one page that needs no other files, and gives the provenance of its numbers."""
 
 import html
 import json
@@ -36,7 +36,7 @@ RESULTS = [
 
 
 def without_library(page: str) -> str:
-    """The page less the library, which mentions addresses that it does not load."""
+    """The page without the library, which contains addresses that it does not load."""
     return page.replace(library(), "")
 
 
@@ -49,7 +49,7 @@ def page_of(results: list[Result], directory: Path) -> str:
 
 
 class Parts(HTMLParser):
-    """The elements of a page, its attributes that are code, and its plots."""
+    """Elements of a page, its attributes that are code, and its plots."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -205,7 +205,7 @@ def test_runs_that_newer_ones_supersede_are_named(tmp_path: Path) -> None:
 
 def test_a_report_in_markdown_has_the_words_tables_and_charts_of_the_page(tmp_path: Path) -> None:
     page, text = page_of(RESULTS, tmp_path), tmp_path / "own.md"
-    for _ in range(2):  # it replaces its own
+    for _ in range(2):  # the second report replaces the first
         report(tmp_path, out=text)
     found = text.read_text(encoding="utf-8")
     (study,) = report(tmp_path, json=True).document()["studies"]
@@ -286,7 +286,7 @@ def test_a_browser_finds_no_fault_with_the_page(browser: Browser, tmp_path: Path
 
 
 def draw_all(page: "Page") -> None:
-    """Draw all charts, also those that are not in view."""
+    """Draws all charts, including charts that are not in view."""
     page.evaluate("dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'))")
     page.wait_for_function("[...document.querySelectorAll('.plot')].every(each => each.querySelector('svg'))")
 

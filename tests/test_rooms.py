@@ -1,7 +1,7 @@
-"""What holds in the rooms of `shortflow`, `shortflow_papers` and `shortflow_linux`, instead of quotas of lines.
+"""Rules for the rooms of `shortflow`, `shortflow_papers` and `shortflow_linux`.
 
-`python tests/test_rooms.py` prints the public functions and classes of each room. import-linter holds the order of the
-rooms (pyproject.toml).
+`python tests/test_rooms.py` prints the tables of rooms for docs/architecture.md, and the number of public functions and
+classes of each room. import-linter checks the order of the rooms (pyproject.toml).
 """
 
 import ast
@@ -19,9 +19,9 @@ TREES = {
     for name, package in PACKAGES.items()
     for path in sorted(package.rglob("*.py"))
 }
-"""Every module, by its path from the package on."""
+"""Syntax tree of each module, by path from the package on."""
 LONGEST = 60
-"""Most lines of a function's body."""
+"""Maximum number of lines of a function."""
 SHARED = {
     **dict.fromkeys(("Result", "Results", "Search", "Tuning"), "the class that a user gets, on top of the plain one"),
     **dict.fromkeys(("Baseline", "Dask", "Jobs", "Progress", "Settings"), "an option of commands, and what it gives"),
@@ -32,7 +32,7 @@ SHARED = {
     "Row": "a row of a chart's data, and of a table of sizes",
     "Grid": "values of keys, and fields of another tool's text",
 }
-"""Public names of several modules, each with the reason."""
+"""Public names that several modules define, each with the reason."""
 EQUAL = {
     "ALL": "every class of flows, and every metric",
     "_LEAST": "a share that explanations leave out, and a difference that the survey's charts do",
@@ -40,9 +40,9 @@ EQUAL = {
     "_ROUNDING": "relative errors: of times, and of shares of sizes",
     "__version__": "the version of each package",
 }
-"""Constants with one name and one value that have several meanings."""
+"""Constants with equal names and values, but different meanings."""
 WRITTEN_OUT = 16
-"""Characters from which on equal constants are one that is written twice."""
+"""Minimum length, in characters, from which on equal constants count as one constant that is written twice."""
 
 
 def floors(package: str) -> list[str]:
@@ -53,7 +53,7 @@ def floors(package: str) -> list[str]:
 
 
 def statements() -> Iterator[tuple[Path, ast.stmt]]:
-    """Statements of modules. A recipe of a paper is a room of its own."""
+    """Statements at the top level of modules, without recipes of papers, each of which is a room of its own."""
     for path, tree in TREES.items():
         if path.parts[:2] != ("shortflow_papers", "papers") or len(path.parts) == 3:
             yield from ((path, node) for node in tree.body)
@@ -85,7 +85,7 @@ def test_a_public_name_means_one_thing() -> None:
 
 
 def test_a_constant_is_written_once() -> None:
-    """Two modules have no constant of one name and value, and none of any name with a long value."""
+    """No two modules have a constant with equal names and values, or with equal long values."""
     named, valued = defaultdict(set), defaultdict(set)
     for path, name, value in constants():
         if (name.isupper() or name.islower()) and name != "__all__" and "__file__" not in value:
@@ -96,7 +96,7 @@ def test_a_constant_is_written_once() -> None:
 
 
 def test_there_is_one_type_of_verdicts() -> None:
-    """No other enumeration or literal has a member for what is undecided."""
+    """No other enumeration or literal has a member `undecided`."""
     kinds = set()
     for path, tree in TREES.items():
         for node in ast.walk(tree):
@@ -121,7 +121,7 @@ def test_nothing_is_imported_behind_the_linter() -> None:
 
 
 def test_packages_import_public_names_alone() -> None:
-    """The linter forbids every room but `shortflow.api`; what it does not see are names that begin with `_`."""
+    """The linter forbids every room except `shortflow.api`. This test checks names that begin with `_`."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (forbidden,) = (each["forbidden_modules"] for each in contracts if "alone" in each["name"])
     assert {f"shortflow.{room}" for room in floors("shortflow") if room != "api"} == set(forbidden)

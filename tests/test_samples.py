@@ -1,4 +1,4 @@
-"""Samples are held in few bytes and handed over in blocks."""
+"""Samples take few bytes in memory, and are passed to Python in blocks."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ SAMPLED: dict[str, Any] = {
     "switch": {"buffer": "250pkt", "mark_above": "65pkt"},
     "traffic": [LONG],
 }
-# Peak memory of a run on so many cores and of writing its tables, beyond the same without samples.
+# Prints the peak memory that samples add to a run on several cores and to writing its tables.
 PEAK = """
 import json, os, resource, sys
 import shortflow as sf

@@ -67,7 +67,7 @@ SMALL: dict[str, dict[str, str | int]] = {
     "sonic-roce-bursts": {"warmup": "0s"},
     "sonic-roce-storage": {"warmup": "0s"},
 }
-"""Settings with which a scenario shows something within a short duration."""
+"""Settings with which a scenario has flows within a short duration."""
 
 
 def test_there_is_a_scenario_of_every_kind() -> None:
@@ -184,7 +184,10 @@ def test_every_nth_packet_of_a_port_is_lost() -> None:
 
 
 def test_every_host_may_ask() -> None:
-    """Each of two the other, as long as alone: 2 ms, four links of 75 us, and twice 140 and 1,040 B at 1 Gbps."""
+    """Each of two hosts asks the other one. A query takes its time in an empty network.
+
+    This time is 2 ms, four links of 75 us, and two transmissions each of 140 and 1,040 B at 1 Gbps.
+    """
     query = {"kind": "queries", "to": "all", "repeat": 2, "compute": "2ms", "think": "1ms"}
     query["sizes"] = {"kind": "fixed", "value": "1KB"}
     outcome = run(load(_star(2, traffic=[{**query, "workers": 1}])), "dctcp")
@@ -196,7 +199,7 @@ def test_every_host_may_ask() -> None:
 
 
 def test_load_may_count_headers_and_windows_limit_what_is_too_much(shortflow: Command, tmp_path: Path) -> None:
-    """35 headers of 40 B go with 50 KB; 64 packets in 300 us are few on a link of any rate."""
+    """A flow of 50 KB has 35 headers of 40 B. A window of 64 packets per 300 us is too small for an unlimited rate."""
     poisson = {"kind": "poisson", "load": 0.2, "sizes": {"kind": "fixed", "value": "50KB"}, "load_with_headers": True}
     (tmp_path / "headers.toml").write_text(tomli_w.dumps(_star(3, traffic=[poisson])))
     notes = shortflow("show", str(tmp_path / "headers.toml"), "--json").document["notes"]
@@ -209,7 +212,7 @@ def test_load_may_count_headers_and_windows_limit_what_is_too_much(shortflow: Co
 
 
 def test_what_is_left_of_a_run_of_large_flows_is_known_after_a_fifth_of_it() -> None:
-    """Their rates tell, although the drain may last 100 s."""
+    """The forecast follows from the flows' rates, although the drain may last 100 s."""
     sizes = {"kind": "fixed", "value": "240MB"}
     incast = {"kind": "incast", "flows": 5, "to": 5, "sizes": sizes}
     scenario = load(_star(6, traffic=[incast]) | {"duration": "5ms", "drain": "100s"}).core
@@ -221,7 +224,7 @@ def test_what_is_left_of_a_run_of_large_flows_is_known_after_a_fifth_of_it() -> 
             looks += [(100.005 - drain[2], control.fraction())] if drain else []
             time.sleep(0.002)
     end_s = running.result().meta()["end_s"]
-    changes = {fraction: now for now, fraction in reversed(looks)}  # a run tells every few thousand events
+    changes = {fraction: now for now, fraction in reversed(looks)}  # runs report progress every few thousand events
     at = [(now, fraction) for fraction, now in reversed(changes.items()) if 0.2 < now / end_s < 0.8]
     steps = at[:: max(len(at) // 8, 1)]
     told = [(1 - later) / (later - before) * (now - since) for (since, before), (now, later) in pairwise(steps)]

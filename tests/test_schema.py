@@ -1,4 +1,4 @@
-"""The JSON Schema of scenarios, and scenarios that come as Python values."""
+"""The JSON Schema of scenarios, and scenarios that are given as Python values."""
 
 import copy
 import json

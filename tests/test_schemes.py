@@ -1,4 +1,4 @@
-"""Schemes that users compose, on the command line and in files, and what a report makes of their settings."""
+"""Schemes that users compose on the command line and in files, and their settings in a report."""
 
 import re
 from pathlib import Path
@@ -165,7 +165,7 @@ def test_a_parameter_set_that_a_scheme_cannot_have_is_refused(name: str, wrong: 
 
 
 def test_constants_of_one_transport_leave_those_of_another(tmp_path: Path) -> None:
-    """`paper` is a set of hpcc and of dcqcn; only dcqcn's states `cnp_every`."""
+    """hpcc and dcqcn both have a parameter set `paper`, and only dcqcn's sets `cnp_every`."""
     entry = ENTRY.replace("newreno", "hpcc").replace('"transport.ecn" = "classic"', '"transport.cnp_every" = "9us"')
     file = tmp_path / "mine.toml"
     file.write_text(entry.format(name="mine", max_p=0.2), encoding="utf-8")
@@ -181,7 +181,7 @@ def test_dcqcn_has_the_constants_of_its_paper_at_40_gbps() -> None:
 
 
 def test_each_port_takes_the_curve_of_its_rate() -> None:
-    """A host of 25 Gbps behind a network of 100 Gbps: the curve of its port decides, not that of the others."""
+    """A host has 25 Gbps in a network of 100 Gbps. The marks at its port follow the curve of 25 Gbps."""
     settings = {"duration": "1ms", "warmup": "0s"}
 
     def run(curves: str) -> str:

@@ -1,4 +1,4 @@
-"""One rule says which stored runs count, and runs of different code are never taken together."""
+"""One rule selects the current stored runs, and runs of different code are never combined."""
 
 import dataclasses
 import json
@@ -76,7 +76,7 @@ def test_runs_that_differ_in_seed_scheme_or_setting_all_count(tmp_path: Path) ->
 def test_runs_with_other_settings_are_never_one_point(
     tmp_path: Path, more: Mapping[str, tuple[str, str]], key: str, labels: str
 ) -> None:
-    """Cases: a traffic entry that only one side has; a key that follows a parameter on the other side."""
+    """The cases are a traffic entry that only one side has, and a key that follows a parameter on one side."""
     plain = make_result()
     kept = [each for each in plain.provenance["scenario_settings"] if each["key"] not in more]
     other = changed(plain, scenario_settings=[*kept, *settings(**more)], key="other")
@@ -156,7 +156,7 @@ def test_the_table_of_runs_has_what_varies_and_every_metric_everywhere(small: Ta
     assert {"load", "transport.g"} < set(runs.columns)
     assert not {"traffic.2.load", "title", "topology.rate"} & set(runs.columns)
     assert sorted(runs.filter(pl.col("scheme") == "dctcp").select("load", "transport.g").rows()) == points
-    assert runs.filter(pl.col("scheme") == "tcp")["transport.g"].null_count() == 2  # which tcp ran with either gain
+    assert runs.filter(pl.col("scheme") == "tcp")["transport.g"].null_count() == 2  # tcp has no gain
     both = [column for column in frames[0].columns if column in runs.columns]
     assert both == frames[0].columns
     for frame in frames:

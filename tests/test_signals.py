@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: what was finished is kept, nothing is left half, and no hook of a user's law holds it up."""
+"""Ctrl-C and SIGTERM: finished runs are kept, no partial files stay, and no hook of a user's law delays the end."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ from made import star
 from shortflow.store.runs import load_run
 
 HIDE_CURSOR, SHOW_CURSOR = b"\x1b[?25l", b"\x1b[?25h"
-# A shell that started the tests in the background may have switched Ctrl-C off for its children.
+# A shell that started the tests in the background may have disabled Ctrl-C for its children.
 WITH_CTRL_C = """
 import signal
 from shortflow.__main__ import main
@@ -105,7 +105,7 @@ class Fails(shortflow.CongestionControl):
 
 @contextlib.contextmanager
 def hanging(folder: Path, schemes: str, jobs: int) -> Iterator["subprocess.Popen[Any]"]:
-    """A comparison of which one run never ends, when that has begun."""
+    """A process with a comparison of which one run never ends. The block starts after this run has begun."""
     (folder / "law.py").write_text(NEVER_RETURNS, encoding="utf-8")
     command = [sys.executable, "-c", WITH_CTRL_C, "compare", "incast", "--schemes", schemes, "--seeds", "1"]
     with started([*command, "--jobs", str(jobs)], stderr=subprocess.PIPE, text=True, cwd=folder) as process:
@@ -191,7 +191,7 @@ def test_a_signal_stops_a_run_of_hours_and_shows_the_cursor_again(
         time.sleep(0.5)
         for number in signals:
             process.send_signal(number)
-        with contextlib.suppress(OSError):  # what a terminal says when nobody is left at its other side
+        with contextlib.suppress(OSError):  # reading a terminal fails when the process at its other end has ended
             while more := os.read(terminal, 4096):
                 printed += more
         assert process.wait(timeout=20) == 128 + signals[-1]
@@ -202,7 +202,7 @@ def test_a_signal_stops_a_run_of_hours_and_shows_the_cursor_again(
 
 
 def test_progress_has_room_in_a_narrow_terminal(tmp_path: Path) -> None:
-    """In 60 columns, while five flows drain for 20 s of simulated time."""
+    """The terminal has 60 columns, and five flows drain for 20 s of simulated time."""
     large = {"kind": "incast", "flows": 5, "from": "0-4", "to": 5, "sizes": {"kind": "fixed", "value": "500MB"}}
     scenario = star([{**large, "at": "0s"}], 6, title="drain", duration="5ms", drain="60s", buffer="250pkt")
     (tmp_path / "drain.toml").write_text(tomli_w.dumps(scenario))

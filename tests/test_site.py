@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("index", "papers/fast", "reference/names", "scenario-reference", "reproduction/l2dct", "reference/python")
-# axe-core asks for the style sheets again by a way that files do not have; a browser by itself does not.
+# axe-core requests style sheets once more by a method that does not work for files. Browsers do not do so.
 OF_AXE = re.compile(r"XMLHttpRequest|preload assets|net::ERR_FAILED$")
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Words(HTMLParser):
-    """Text of a page, without spaces and the signs of links to headings."""
+    """Text of a page, without spaces and without the link signs of headings."""
 
     def __init__(self, page: Path) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ def closed_up(text: str) -> str:
 
 
 def paragraphs(source: str) -> Iterator[str]:
-    """Headings, paragraphs, cells and blocks as GitHub shows them; formulas and directives left out."""
+    """Headings, paragraphs, cells and blocks as GitHub shows them, without formulas and directives."""
     for token in MarkdownIt("commonmark").enable("table").parse(source):
         if token.type == "inline":
             parts = [each.content for each in token.children or () if each.type in ("text", "code_inline")]
@@ -63,7 +63,7 @@ def paragraphs(source: str) -> Iterator[str]:
 
 
 EVIDENCE = re.compile(r"(?<=<!-- evidence: )\w+ -->\n\n(\|.*\n)+")
-"""Tables of claims, in whose place the site has the same data with details."""
+"""Tables of claims. The site replaces them by the same data with details."""
 
 
 def test_pages_have_every_word_of_their_source(site: Path) -> None:

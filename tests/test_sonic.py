@@ -1,4 +1,4 @@
-"""SONiC's configuration: profiles as settings of switch ports, marks from a byte on, and patches that come back."""
+"""SONiC's configuration: profiles as settings of switch ports, exact thresholds, and import of exported patches."""
 
 import copy
 import json
@@ -147,7 +147,7 @@ def test_ports_of_a_network_take_the_profile_of_their_rate_by_tier(tmp_path: Pat
     assert found
     tables, _, missing = ports.of_network(leaf_spine("25Gbps", "100Gbps"), found, "10Gbps")
     values = {key: value.value for key, value in tables.items()}
-    assert values["switch.mark_above"] == "400000B"  # that of four of six ports
+    assert values["switch.mark_above"] == "400000B"  # the value of four of six ports
     assert values["switch.leaf.mark_above"] == "100000B"
     assert values["switch.leaf.up.mark_above"] == "400000B"
     assert not [key for key in values if key.startswith("switch.spine")]
@@ -221,10 +221,11 @@ def test_the_summary_names_the_probability_that_a_profile_leaves_to_the_switch(
 
 
 def test_marks_begin_at_the_byte_of_the_profile(tmp_path: Path) -> None:
-    """Three senders of ten packets of 1,500 bytes each to one port of their own rate.
+    """Three senders each send ten packets of 1,500 bytes to one port of the senders' rate.
 
-    In each of ten packet times three packets arrive and one leaves: they find 2k, 2k + 1 and 2k + 2, k from 0 to
-    9. At 10 packets on, that is all three from k = 5 on and the last for k = 4; at 11 on, two for k = 5 less.
+    In each of ten packet times, three packets arrive and one leaves. The packets find 2k, 2k + 1 and 2k + 2 packets,
+    for k from 0 to 9. With marks from 10 packets on, all three are marked from k = 5 on, and the last one for k = 4.
+    With marks from 11 packets on, there are two fewer marks.
     """
     scheme = sonic.SCHEMES[0]
     flows = tmp_path / "flow.txt"
@@ -263,7 +264,7 @@ def absolute(folder: Path, schemes: str) -> list[str]:
 
 
 def merged(config: Mapping[str, Any], tables: Mapping[str, Any]) -> dict[str, Any]:
-    """What `config load` makes of a patch."""
+    """The configuration after `config load` of a patch."""
     found = copy.deepcopy(dict(config))
     for table, profiles in tables.items():
         for name, fields in profiles.items():
@@ -369,7 +370,7 @@ def test_ports_with_the_same_settings_share_a_profile() -> None:
 
 
 def of_arista(*, lossless: bool, is_old: bool, threshold: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration as a ToR switch of eight ports has it: cables of 5 and 300 m, queues 3 and 4 apart."""
+    """Configuration of a ToR switch with eight ports, cables of 5 and 300 m, and separate queues 3 and 4."""
 
     def to(table: str, name: str) -> str:
         return f"[{table}|{name}]" if is_old else name
@@ -438,7 +439,7 @@ SMALL = {f"Ethernet{port}|{queue}": "SMALL" for port in (20, 24, 28) for queue i
 def test_an_export_over_the_base_of_an_import_changes_what_the_scenario_does(
     tmp_path: Path, *, lossless: bool, is_old: bool, threshold: str, changes: Mapping[str, str]
 ) -> None:
-    """Nothing without a change. With one, the merged file is imported as it was, without --queue."""
+    """Without a change, the patch is empty. With a change, the merged file is imported as before, without --queue."""
     base = of_arista(lossless=lossless, is_old=is_old, threshold=threshold, changes=changes)
     path = file(tmp_path, base).path
     import_files(path, out=tmp_path / "made")
@@ -481,7 +482,7 @@ def test_beside_a_network_an_export_changes_nothing_either(tmp_path: Path) -> No
 
 
 def test_parts_of_the_memory_that_differ_are_named(tmp_path: Path) -> None:
-    """Four ports share the pool with half of what is free; Ethernet4 has a limit of its own."""
+    """Four ports share the pool, each with half of the free memory. Ethernet4 has its own limit."""
     found = import_files(file(tmp_path).path, out=tmp_path / "made")
     assert any(
         "The part of the memory of tor1->h4: all ports of a switch share" in each for each in found.summary["left_out"]

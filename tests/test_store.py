@@ -1,4 +1,4 @@
-"""A result directory is there complete or not at all, whatever happens while it is written."""
+"""A result directory exists complete or not at all, even if writing it is interrupted."""
 
 import dataclasses
 import errno
@@ -71,7 +71,7 @@ def test_a_store_whose_records_are_gone_says_so(tmp_path: Path) -> None:
 
 
 def places(directory: Path) -> set[Path]:
-    """The directories that have a directory of a run that can be read."""
+    """Parent directories of all readable runs' directories."""
     selection = select_runs(directory)
     return {place_of(result).parent for result in [*selection.current, *selection.superseded]}
 

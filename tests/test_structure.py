@@ -1,9 +1,9 @@
-"""No file of a Rust crate uses what another defines in a circle, and crates export few names.
+"""Files of a Rust crate do not import each other in a circle, and crates export few names.
 
-For Python see import-linter in pyproject.toml.
+For Python, import-linter checks this (pyproject.toml).
 
-A name counts for the file that defines it: files beside one another may know each other's names from a `mod.rs` that
-only hands them on (`pub use`). What is compiled for tests alone does not count.
+A name belongs to the file that defines it. Files of a folder may therefore import each other's names from a `mod.rs`
+that only re-exports them (`pub use`). Code that is compiled only for tests does not count.
 """
 
 import graphlib
@@ -35,11 +35,11 @@ IN_MACRO = re.compile(r"^    pub (?:struct|enum) (\w+)", re.MULTILINE)
 HANDED_ON = re.compile(r"^pub use ([^;]+);", re.MULTILINE)
 PUBLIC_CHILD = re.compile(r"^pub mod (\w+);", re.MULTILINE)
 MOST_EXPORTS = {"units": 12, "spec": 55, "cc": 25, "sim": 175}
-"""Most names that a crate exports. A new public name is one that another crate needs."""
+"""Maximum number of names that a crate exports. Export a new name only if another crate needs it."""
 
 
 def exported(file: Path) -> set[str]:
-    """Names that a file, and public modules below it, export, beside those of our other crates."""
+    """Names that a file and its public child modules export, without names of other crates of the project."""
     text = TESTS.sub("", NO_CODE.sub('""', file.read_text()))
     folder = file.parent if file.stem in ("mod", "lib") else file.with_suffix("")
     names = {*EXPORT.findall(text), *IN_MACRO.findall(text)}
@@ -51,7 +51,7 @@ def exported(file: Path) -> set[str]:
 
 
 def imported(tree: str) -> Iterator[tuple[Module, str]]:
-    """The paths of a `use`, each with the name that it gets."""
+    """Paths of a `use` declaration, each with its name in the file."""
     while group := GROUP.search(tree):
         parts = [f"{group[1] or ''}{part.strip()}" for part in group[2].split(",") if part.strip()]
         tree = tree.replace(group[0], ", ".join(parts))
@@ -68,10 +68,10 @@ class File:
     code: str
     items: set[str]
     children: set[str] = field(default_factory=set)
-    # What it uses of the crate: whether it hands the name on, the path, the name.
     uses: list[tuple[bool, Module, str]] = field(default_factory=list)
-    # Names from other crates, and modules of tests.
+    """Imports from the same crate: true for a re-export, path, and name."""
     others: set[str] = field(default_factory=set)
+    """Names from other crates, and modules of tests."""
 
 
 class Crate:
@@ -100,7 +100,10 @@ class Crate:
                     here.others.add(name)
 
     def named(self, module: Module, name: str) -> tuple[Module, bool] | None:
-        """The module that `name` means in `module`, or the one that defines it (True); None for other crates'."""
+        """The module called `name` in `module` (False), or the module that defines the item `name` (True).
+
+        None for names of other crates.
+        """
         here = self.files[module]
         if name in here.children:
             return (*module, name), False
@@ -114,7 +117,7 @@ class Crate:
         return None
 
     def meant(self, module: Module, path: Module) -> tuple[Module, bool] | None:
-        """As above, for a path in `module`."""
+        """Like `named`, for a path in `module`."""
         at = module
         if path[0] == "crate":
             at, path = (), path[1:]
@@ -124,7 +127,7 @@ class Crate:
         for name in path:
             found = self.named(at, name)
             if found is None:
-                return None if is_relative or name in self.files[at].others else (at, True)  # made by a macro there
+                return None if is_relative or name in self.files[at].others else (at, True)  # a macro defines the name
             if found[1]:
                 return found
             at, is_relative = found[0], False
@@ -152,7 +155,7 @@ class Crate:
 
 
 def circle(graph: dict[str, set[str]]) -> str:
-    """A circle, each file using the one behind it; empty if there is none."""
+    """Text of a circle of files, each of which imports the next one; empty without a circle."""
     try:
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as error:

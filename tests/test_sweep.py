@@ -1,4 +1,4 @@
-"""Sweeps: what they run, what they keep whatever happens, and how they go on."""
+"""Sweeps: their runs, the results that they keep after interruptions and errors, and how they resume."""
 
 import fcntl
 import itertools
@@ -256,7 +256,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(shortflow: Command, tmp_pat
     def write(file: int, data: bytes) -> int:
         nonlocal room
         if room == 0:
-            room = 10**9  # what is written next begins a line
+            room = 10**9  # later writes succeed, and must begin a new line
             raise OSError(28, "No space left on device")
         written = into(file, data[:room])
         room -= written

@@ -1,4 +1,4 @@
-"""The page of a default sweep has the blocks of a comparison's, at all points of its grid."""
+"""The page of a default sweep has the same blocks as that of a comparison, at all points of the grid."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,7 @@ SEEDS = range(1, 6)
 
 
 def run_of(scheme: str, seed: int, ms: float, scenario: dict[str, str], law: dict[str, str]) -> Result:
-    """A stored run without tables; its digest tells the time."""
+    """A stored run without tables, whose digest follows from its mean FCT."""
 
     def settings(values: dict[str, str]) -> list[Setting]:
         return [{"key": key, "value": value, "source": "--set"} for key, value in values.items()]
@@ -42,7 +42,7 @@ def run_of(scheme: str, seed: int, ms: float, scenario: dict[str, str], law: dic
 
 
 def of_keys(loads: list[str], gains: list[str]) -> Results:
-    """l2dct at all loads and gains, and tcp, which has no gain; times rise with load and gain."""
+    """Runs of l2dct at all loads and gains, and of tcp, which has no gain. Times rise with load and gain."""
     runs = [
         run_of(
             "l2dct", seed, (float(load) + float(g)) * (1 + seed / 100), {"parameters.load": load}, {"transport.g": g}

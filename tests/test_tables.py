@@ -1,4 +1,4 @@
-"""Tables fit 100 columns, carry units and intervals, and say nothing that is not there."""
+"""Tables fit into 100 columns, have units and intervals, and have no rows or columns without values."""
 
 import io
 import re
@@ -24,7 +24,7 @@ from shortflow.result import Result, with_distances
 from shortflow.results import Results
 
 SHOWN = ("flows done", "mean FCT", "p99 FCT", "p99 slowdown")
-"""By size, of a run."""
+"""Labels of the statistics by size in the tables of a run."""
 
 
 def printed(blocks: Iterable[Block], width: int = 1000) -> list[str]:
@@ -109,7 +109,7 @@ def test_the_unit_stands_before_the_seeds() -> None:
 
 
 def stalled(scheme: str, fct_s: float | None, seed: int = 1) -> Result:
-    """A run of two flows, of which the second starts 2.5 s before the end and stalls where it has no time."""
+    """A run of two flows. The second flow starts 2.5 s before the end, and stalls if `fct_s` is None."""
     flow: dict[str, object] = {"size_bytes": 1000, "start_s": 1.5, "ideal_fct_s": 0.5}
     times: list[dict[str, object]] = [
         {**flow, "fct_s": each, "slowdown": each / 0.5 if each else None} for each in (1.0, fct_s)
@@ -125,13 +125,13 @@ def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
         scheme: next(line.split() for line in lines if line.startswith(f" {scheme}  "))
         for scheme in ("stalls", "quick")
     }
-    # A slowdown of at least 2.5 s over 0.5 s, the mean of 1 s and at least 2.5 s; the answer counts unfinished flows.
+    # The slowdown is at least 2.5 s over 0.5 s, and the mean that of 1 s and at least 2.5 s. Unfinished flows count.
     assert rows["stalls"][1:5] == ["≥", "5", "≥", "1.75"]
     assert caveats.unfinished(comparison).startswith("Unfinished flows: stalls 1 of 2, stalls too 1 of 2.")
     afct = {(a, b): comparison.difference(a, b, "afct_short_s") for a in comparison.schemes for b in comparison.schemes}
     assert wording.percent(afct["stalls", "quick"]) == "≥ +59.1"
     assert wording.percent(afct["quick", "stalls"]) == "≤ -37.1"
-    # 1.75 s or more against 5 s exactly, and two lower bounds.
+    # The sign is open between 1.75 s or more and exactly 5 s, and between two lower bounds.
     assert afct["stalls", "slow"] is afct["slow", "stalls"] is afct["stalls", "stalls too"] is None
     document = results_table(comparison)
     assert document["schemes"]["stalls"]["unfinished_share"] == 0.5
@@ -146,7 +146,7 @@ def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
     assert paired["stalls"]["slow"]["afct_short_s"] == {"relative": None, "ci95": None, "n": 1}
     assert paired["quick"]["stalls"]["afct_short_s"]["upper_bound"]
     assert paired["stalls"]["quick"]["afct_short_s"]["lower_bound"]
-    # The lower of two flows finished at the same time everywhere.
+    # The median is the time of the first flow, which is equal in all runs.
     assert paired["stalls"]["slow"]["p50_short_s"] == {"relative": 0.0, "ci95": None, "n": 1}
 
 
@@ -169,7 +169,7 @@ def test_a_class_whose_flows_all_started_in_the_warm_up_says_so() -> None:
     with pytest.raises(
         ConfigError, match=r"jain_incast .Jain index of the goodput of two or more.*: no run here has this metric"
     ):
-        comparison.require("jain_incast")  # a later start would not make a flow backlogged
+        comparison.require("jain_incast")  # the error must not advise a later start, which makes no flow backlogged
     with pytest.raises(ConfigError, match="unknown metric"):
         comparison.require("p99_short_s")
 
@@ -212,7 +212,7 @@ def test_cells_say_where_seeds_have_no_value() -> None:
 
 
 def test_queues_of_packets_that_differ_in_size_are_shown_in_bytes(shortflow: Command, tmp_path: Path) -> None:
-    """FaST's segments are smaller than DCTCP's, and so are those of a smaller `tcp.mss`."""
+    """Segments are smaller with FaST than with DCTCP, and with a smaller `tcp.mss`."""
     given = ("incast", "--seeds", "1", "--set", "servers=20")
     shown = shortflow("compare", *given, "--schemes", "dctcp,fast", "--no-ideal").stdout
     assert re.search(r"queue, mean\s*\n.*\(ms\) +\(B\)", shown), shown
@@ -227,7 +227,7 @@ def test_queues_of_packets_that_differ_in_size_are_shown_in_bytes(shortflow: Com
 
 
 def test_rows_of_a_trace_that_start_too_late_are_counted_beside_the_answer(shortflow: Command, tmp_path: Path) -> None:
-    """The starts are meant in milliseconds: one of four lies within the 10 ms that are simulated."""
+    """The file's starts were meant in ms, but are read in s, so only one of four is within the simulated 10 ms."""
     rows = "".join(f"{start},h0,h1,2000\n" for start in (0, 10, 20, 30))
     (tmp_path / "late.csv").write_text(f"start,source,destination,bytes\n{rows}")
     (tmp_path / "late.toml").write_text(tomli_w.dumps(star(traffic=[{"kind": "trace", "file": "late.csv"}])))

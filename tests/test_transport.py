@@ -1,4 +1,4 @@
-"""Transports written in Python, beside the built-in ones."""
+"""Transports written in Python, compared with the built-in ones."""
 
 import importlib
 import inspect
@@ -21,7 +21,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "adding-a-transport.md"
 INCAST = {"kind": "incast", "flows": 3, "sizes": {"kind": "fixed", "value": "60KB"}, "repeat": 3, "every": "5ms"}
 SMALL = {"duration": "20ms", "rtt": "200us", "buffer": "40pkt", "mark_above": "10pkt"}
 STAR = made_star([INCAST, {"kind": "long-lived", "flows": 1}], 4, **SMALL, faults={"loss": 0.002})
-"""Two senders, marks and losses."""
+"""Scenario with two senders, marks and losses."""
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_a_scheme_may_have_settings_of_its_own(example: str, star: shortflow.Sce
 
 
 class Kept(shortflow.CongestionControl):
-    """One window and one pacing rate, kept; what is seen of the path."""
+    """Transport with a constant window and pacing rate, which records its samples of the path."""
 
     base = "tcp"
     window = 1.0
@@ -169,7 +169,7 @@ class Kept(shortflow.CongestionControl):
 
 
 def kept(scenario: shortflow.Scenario, **attributes: object) -> type[Kept]:
-    """A run of `Kept` with these attributes; the class, with what it has seen."""
+    """Runs a subclass of `Kept` with these attributes, and returns the class with its records."""
     law: type[Kept] = type("Kept", (Kept,), {"seen": [], "woken": [], **attributes})
     shortflow.compare(scenario, [law], seeds=[1])
     return law
@@ -177,7 +177,7 @@ def kept(scenario: shortflow.Scenario, **attributes: object) -> type[Kept]:
 
 @pytest.fixture
 def one_flow() -> shortflow.Scenario:
-    """One long flow over two links of 1 Gbps and 200 us: a packet takes 12 us a link, an ACK 0.32."""
+    """One long flow over two links of 1 Gbps, with an RTT of 200 us. Per link, a packet takes 12 us, an ACK 0.32 us."""
     return shortflow.load(made_star([{"kind": "long-lived", "flows": 1}], 2, **SMALL), {"tcp.initial_window": 2})
 
 
@@ -236,7 +236,7 @@ def test_a_timer_in_the_past_is_an_error(one_flow: shortflow.Scenario) -> None:
 
 
 def source(reference: str) -> str:
-    """The fingerprint of a transport that goes into the key of a kept run."""
+    """Fingerprint of a transport, which is part of the key of a stored run."""
     return {key: value for key, value, _ in as_scheme(load_transport(reference), []).resolved()}["transport.source"]
 
 

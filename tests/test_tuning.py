@@ -1,4 +1,4 @@
-"""Tuning: what is asked, that proposals follow from it alone, and that what was found is judged where it was not."""
+"""Tuning: its question, proposals that follow from the question alone, and the check of found parameters."""
 
 import re
 import sys
@@ -35,7 +35,7 @@ def plain(found: Tuning) -> Any:
     return msgspec.to_builtins(found)
 
 
-# What is written.
+# Texts of parameters.
 
 
 def test_ranges_are_read_with_their_units() -> None:
@@ -117,7 +117,7 @@ def test_a_second_workload_has_the_metrics_or_their_counterparts() -> None:
         second_workload(None, benchmark, Goal([Objective("afct_mine_s")]), {}, {})
 
 
-# What trials are worth.
+# Judgements of trials.
 
 
 def test_unfinished_flows_make_a_trial_infeasible_however_fast_it_seems() -> None:
@@ -251,7 +251,7 @@ def test_whole_numbers_on_a_logarithmic_axis(small: Tables, tmp_path: Path) -> N
 
 
 def test_combinations_that_a_scheme_refuses_are_not_proposed(small: Tables, tmp_path: Path) -> None:
-    """Not even where the estimator leans into them, as it does here after the first batches."""
+    """They are not proposed even after the first batches, when the estimator favours refused combinations."""
     knees = ["transport.knee_low=10KB:1MB", "transport.knee_high=20KB:2MB"]
     scenario = shortflow.load({**small, "duration": "20ms"})
     found = tuned(scenario, "l2dct", knees, tmp_path, trials=40, seeds=1, check_seeds=2)
@@ -291,14 +291,14 @@ def test_the_ends_of_a_front_are_checked_and_its_choice() -> None:
     found = tuning_of(BOTH, *(made(time, time, goodput=time * 1e8) for time in points))
     assert len(found.front) == 9
     for number in range(9):
-        found.__dict__["chosen"] = found.trials[number]  # in place of the cached one
+        found.__dict__["chosen"] = found.trials[number]  # replaces the cached property
         worth = engine._worth_checking(found)
         assert {number, found.front[0], found.front[-1]} <= set(worth)
         assert len(worth) == 5
 
 
 class Losing(Local):
-    """Threads, which in one of the batches that they are given lose the first run, or are interrupted."""
+    """Executor with threads that, in batch number `at`, loses the first run or is interrupted."""
 
     def __init__(self, at: int, interrupt: BaseException | None = None) -> None:
         super().__init__(2)

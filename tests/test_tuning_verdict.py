@@ -1,4 +1,4 @@
-"""Verdict of a check of found parameters, and its words."""
+"""Verdict of a check of found parameters, and its text."""
 
 import dataclasses
 
@@ -30,7 +30,7 @@ from shortflow.tuning.verdict import joint_verdict, sentence, verdict
     ],
 )
 def test_a_verdict_needs_the_whole_interval(tuned: Measurement, expected: Verdict) -> None:
-    """Constraints too: 0.9 of a steady 1e8 is required; a constraint met only on average is undecided."""
+    """Constraints need it, too. Required is 0.9 of a steady 1e8; a constraint met only on average is undecided."""
     found = checked(KEPT, tuned, made(2.0, 2.1, 1.9), made(3.0, 3.1, 2.9))
     assert joint_verdict(found) is expected
     words = {Verdict.AGREES: "hold on", Verdict.DIFFERS: "do not hold on", Verdict.UNDECIDED: "undecided whether"}
@@ -46,7 +46,7 @@ def test_a_verdict_has_its_numbers() -> None:
 
 
 def test_a_gain_that_rests_on_few_events_is_told_and_may_not_hold() -> None:
-    # A third less; one late flow would add 1.0 to a seed of three, so that three such add 1.0 to the mean.
+    # The change is -33 %. One late flow would add 1.0 to one of three seeds, so three late flows add 1.0 to the mean.
     tuned, untuned = (dataclasses.replace(made(*times), stakes={AFCT: 1.0}) for times in ((1.9, 2.0, 2.1), (3.0,) * 3))
     few = checked(FASTEST, tuned, untuned, untuned)
     found = verdict(few, few.checks[0], 0)
@@ -134,7 +134,7 @@ def test_what_was_zero_is_judged_by_its_difference() -> None:
     [
         ([0.995e8, 0.995e8], [0.40e8, 0.40e8, 0.40e8], Verdict.DIFFERS),
         ([0.95e8, 0.95e8], [0.96e8, 0.96e8, 0.96e8], Verdict.AGREES),
-        ([0.94e8, 0.96e8], [0.949e8, 0.948e8, 0.950e8], Verdict.AGREES),  # few seeds promised 0.95e8 only roughly
+        ([0.94e8, 0.96e8], [0.949e8, 0.948e8, 0.950e8], Verdict.AGREES),  # within the interval of the trials' seeds
         ([0.95e8, 0.95e8], [0.98e8, 0.80e8, 0.96e8], Verdict.UNDECIDED),
     ],
 )

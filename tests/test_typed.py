@@ -1,4 +1,4 @@
-"""Scenarios built of typed values: they mean what files mean, and say what is wrong with them when they are made."""
+"""Scenarios built of typed values are equal to those from files, and raise errors when they are built."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ def named(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def of_kind(table: str, values: Mapping[str, Any]) -> object:
-    """The mapping as typed values, nested ones included."""
+    """The mapping as typed values, including nested ones."""
     inner = {key: of_kind(key, values[key]) for key in ("sizes", "deadline", "interarrival") if key in values}
     if "parts" in values:
         inner["parts"] = [of_kind("part", part) for part in values["parts"]]
@@ -113,7 +113,7 @@ def test_values_can_be_looked_at_and_printed() -> None:
     assert sf.schemes.Dctcp(g=0.1, recovery="rack") == "dctcp+g=0.1+recovery=rack"
 
 
-# What Mypy says of them stands behind each; an ignored error that is none would be one.
+# The comment after each line ignores Mypy's error. Mypy would report a comment without an error.
 WRONG: dict[str, Callable[[], object]] = {
     'topology.Star.hots: unknown key; did you mean "topology.Star.hosts"?': lambda: sf.topology.Star(
         hots=3,

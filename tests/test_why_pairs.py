@@ -1,4 +1,4 @@
-"""What `why` says of fourteen pairs, drawn by a seed, beside the packets of `run --trace`, read row by row."""
+"""Output of `why` for fourteen pairs drawn by a seed, compared with the packets of `run --trace`."""
 
 import random
 from pathlib import Path
@@ -16,7 +16,7 @@ FIELDS = ("time_s", "event", "reason", "port", "flow", "kind", "seq", "length")
 
 
 def drawn() -> list[tuple[str, ...]]:
-    """Fourteen scenarios with two schemes each; large networks and named results stay out."""
+    """Fourteen scenarios with two schemes each, without large networks and known results."""
     of = random.Random(57)
     names = sorted(
         set(shipped_scenarios()) - {name for name in shipped_scenarios() if name.startswith(("known", "bench"))}

@@ -16,5 +16,5 @@ def _validator() -> jsonschema.Draft7Validator:
 
 
 def check(chart: Chart) -> None:
-    """The specification of a chart, with its data, is valid."""
+    """Checks that the specification of a chart, with its data, is valid."""
     _validator().validate(finite_only(chart.spec))

@@ -1,4 +1,4 @@
-"""A stand-in for the program `shortflow-linux`, which answers with a simulation's tables."""
+"""Stand-in for the program `shortflow-linux`, which returns a simulation's tables."""
 
 import json
 import subprocess
@@ -20,7 +20,7 @@ NAMES: dict[Any, str] = {kind: name for name, kind in KINDS.items()}
 
 @dataclass
 class StandIn:
-    """In the kernel's place: answers runs, and notes the arguments of all calls."""
+    """Replaces the kernel: answers runs, and records the arguments of all calls."""
 
     answer: str = ""
     of_scheme: dict[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Python's side of real Linux: hints to sockets, and the virtual machine, for which a stand-in for QEMU answers."""
+"""Python code for real Linux: hints to sockets, and the virtual machine, with a stand-in for QEMU."""
 
 import shutil
 import socket

@@ -1,4 +1,4 @@
-"""The testbed's side of Python. A stand-in answers for the program."""
+"""Python code of the testbed, with a stand-in for the program."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def bed(scenario: str = SCENARIO, attempts: int = 1) -> testbed.Testbed:
 
 
 def measured(settings: Settings) -> Result:
-    """A run on the stand-in."""
+    """Result of a run on the stand-in."""
     (result,) = bed().answer(Plan(load_scenario(SCENARIO), ["dctcp"]).runs([1], dict(as_pairs(settings))))
     return result
 
@@ -59,7 +59,7 @@ def test_a_measured_run_has_the_tables_and_metrics_of_a_simulation(kernel: Stand
 
 
 def test_a_testbed_that_waits_for_another_says_so_meanwhile(monkeypatch: Patch, tmp_path: Path) -> None:
-    """The stand-in goes on when it has been heard, or after ten seconds with another code."""
+    """The stand-in ends when the test has seen its message, or after 10 s with another exit code."""
     heard, script = tmp_path / "heard", tmp_path / "shortflow-linux"
     script.write_text(
         f"#!{sys.executable}\nimport sys, time\nprint('waiting: for another', file=sys.stderr, flush=True)\n"
@@ -95,7 +95,7 @@ def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(kernel: Sta
     assert comparison.schemes == [testbed.SIMULATED, testbed.REAL]
     assert comparison.seeds == [1, 2]
     assert testbed.kept_time(testbed.real_runs(comparison)) == "2 of 2"
-    # The rest of Linux's TCP is in the scenario, and what the simulator is told besides is not for the kernel.
+    # The scenario has the other settings of Linux's TCP. Settings of the simulator alone do not reach the kernel.
     assert set(kernel.settings) == {f"{key}={value}" for key, value in {**LINUX_TRANSPORT, **given}.items()}
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT}
     alone = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=settings).metrics
@@ -189,12 +189,12 @@ NEAR, FAR = shortflow.Estimate(0.01, (0.0, 0.02), 5), shortflow.Estimate(0.08, (
         (MEAN_FCT, shortflow.Estimate(-0.2, (-0.3, -0.051), 3), "outside"),
         (MARKS, shortflow.Estimate(0.08, (0.06, 0.1), 3), "within"),
         (MARKS, shortflow.Estimate(0.08, (0.06, 0.11), 3), "undecided"),
-        # A bound shows no agreement.
+        # A bound cannot agree.
         (MEAN_FCT, NEAR, "within"),
         (MEAN_FCT, replace(NEAR, lower_bound=True), "undecided"),
         (MEAN_FCT, replace(FAR, lower_bound=True), "outside"),
         (MEAN_FCT, replace(FAR, upper_bound=True), "undecided"),
-        # Too few seeds decide nothing.
+        # With too few seeds, the verdict is undecided.
         (MEAN_FCT, None, "undecided"),
         (MEAN_FCT, shortflow.Estimate(0.0, None, 1), "undecided"),
         (MEAN_FCT, shortflow.Estimate(0.3, (0.3, 0.3), 2), "undecided"),
@@ -205,7 +205,7 @@ def test_the_whole_interval_decides(statistic: Statistic, difference: shortflow.
 
 
 def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> Results:
-    """A cell of such metrics, simulated and on the kernel, a pair for each seed."""
+    """A cell with these values of metrics: for each seed a pair, simulated and on the kernel."""
     (seeds,) = {len(pairs) for pairs in values.values()}
     runs = [
         make_run(side, seed, "", [MetricValue(metric, pairs[seed][place]) for metric, pairs in values.items()], 0.0)
@@ -237,7 +237,7 @@ def test_rows_that_say_nothing_are_left_out() -> None:
 
 
 def test_the_page_has_the_table_of_what_was_measured() -> None:
-    """`tools/agreement.py` renews both."""
+    """`tools/agreement.py` updates the page and the file of numbers."""
     docs = kernels.CHECKOUT / "docs"
     cells = json.loads((docs / "testbed" / "agreement.json").read_text(encoding="utf-8"))
     measured = {(cell["scenario"], cell["scheme"]) for cell in cells}
@@ -372,7 +372,7 @@ def test_the_command_on_real_tcp(shortflow: Any) -> None:
 
 @needs_testbed
 def test_a_card_holds_two_segments_of_each_connection(shortflow: Any) -> None:
-    """Linux's small queues, which the measured port of a host has from the kernel's card."""
+    """Linux keeps at most two segments of a connection in the card (TCP small queues), as a host's port shows."""
     run = ("linux", "testbed", "testbed-one-host", "--scheme", "cubic", "--set", "later=7", "--set", "duration=3s")
     answer = shortflow(*run, "--attempts", "1", "--allow-late", "--json")
     if answer.code == 3:
@@ -384,7 +384,7 @@ def test_a_card_holds_two_segments_of_each_connection(shortflow: Any) -> None:
 
 
 def test_a_row_names_its_congestion_control_and_keeps_its_runs(kernel: StandIn, tmp_path: Path, shortflow: Any) -> None:
-    """The kernel's dctcp over fq, beside the simulator's DCTCP over DRR."""
+    """The kernel's dctcp over fq is compared with the simulator's DCTCP over DRR."""
     kernel.answer = document("trustworthy", "testbed-one-host-messages", "dctcp", {})
     kept = tmp_path / "kept"
     answer = shortflow("linux", "agreement", "messages, fq", "--seeds", "1", "--out", "kept", code=0)

@@ -196,7 +196,7 @@ def test_numbers_have_their_unit_and_what_never_happens_says_so() -> None:
 
 
 def test_a_fall_by_more_than_half_is_held_against_its_factor() -> None:
-    """-95 % is twenty times less, give or take 20 %: from 16 to 24 times; -84 % is six times less."""
+    """-95 % is 20 times less. Within 20 %, this is 16 to 24 times less. -84 % is six times less."""
     assert claim(changed(-0.9).near(-0.95)).tolerance == "change: -95.83 to -93.75 % (printed: -95 %)"
     assert [found_by(changed(x).near(-0.95)).verdict for x in (-0.83, -0.94, -0.958)] == [DIRECTION, AGREES, AGREES]
     offs = [claim(changed(-0.8).near(-0.9, high)).off({}) for high in (-0.9, -0.6)]
@@ -253,7 +253,7 @@ def test_equations_hold_to_nine_digits_or_to_those_that_are_printed() -> None:
 
 
 def made(directory: Path, times: Mapping[str, Sequence[float]]) -> lab.Data:
-    """Two loads; at the second everything takes twice as long."""
+    """Data with two loads. At the second load, all times are twice as long."""
     study = lab.Study("incast", tuple(times), over={"load": (0.1, 0.2)})
     points: dict[Position, Results] = {
         (load,): make_results(
@@ -463,7 +463,7 @@ def test_no_reason_has_numbers_that_nothing_computes() -> None:
 
 
 def test_a_flow_that_finished_under_neither_is_not_called_no_slower() -> None:
-    """Runs of four flows from 1 s to 4 s: sooner, later, later for sure (its age), and open."""
+    """Runs from 1 s to 4 s with four flows: faster, slower, certainly slower because of its age, and open."""
     made = [
         with_tables(
             make_result(scheme),

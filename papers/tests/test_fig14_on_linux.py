@@ -1,4 +1,4 @@
-"""Fig. 14 of L2DCT on Linux, where a stand-in answers for the program."""
+"""Fig. 14 of L2DCT on Linux, with a stand-in for the program."""
 
 import json
 from typing import Any
@@ -52,7 +52,7 @@ def test_fig14_resumes_and_decides_its_claims(monkeypatch: Patch, kernel: StandI
     verdicts = {claim["id"].removeprefix("l2dct/fig14"): claim["verdict"] for claim in json.loads(text)["claims"]}
     assert verdicts["a-testbed-vs-dctcp"] == verdicts["a-testbed-vs-tcp"] == "untested", "one flow is not every number"
     (gaps,) = (each["measured"] for each in json.loads(text)["claims"] if each["id"].endswith("finish-gap"))
-    # Flows of 5 MB take 0.457 and 0.973 s here; those of the paper's size 20 times as long.
+    # Flows of 5 MB take 0.457 and 0.973 s here. Flows of the paper's size take 20 times as long.
     later = next(value for what, value in gaps.items() if "with dctcp later than with l2dct" in what)
     assert later == pytest.approx(10.31, rel=0.01)
     assert verdicts["b-testbed-split"] == verdicts["b-testbed-fair-baselines"] == "agrees"

@@ -21,14 +21,14 @@ def test_every_known_result_has_a_value_and_stands_on_the_page() -> None:
 
 @pytest.mark.slow
 def test_the_page_has_the_numbers_of_today() -> None:
-    """All digests are equal everywhere, and so is the table."""
+    """Digests are equal on all machines, and so is the table."""
     shown = known.TABLE.search(known.PAGE.read_text(encoding="utf-8"))
     assert shown
     assert known.table(known.measured()) == shown[0], "run `make known`, and read what moved"
 
 
 def test_turns_of_a_sawtooth_leave_out_the_packets_between_its_cuts() -> None:
-    """Three teeth from 10 to 30 packets, each step up followed by half a step down."""
+    """Three teeth rise from 10 to 30 packets. Half a step down follows each step up."""
     tooth = [value for step in range(10, 30, 2) for value in (step, step + 2, step + 1)] + [30]
     found = turns([*tooth, *tooth, *tooth], least=5)
     assert found == [30, 10, 30, 10]
@@ -36,7 +36,7 @@ def test_turns_of_a_sawtooth_leave_out_the_packets_between_its_cuts() -> None:
 
 
 def test_known_results_are_those_of_the_scenarios_as_they_ship() -> None:
-    """The value of a row is what `shortflow run` gives its reader, without the hosts and laws of the five papers."""
+    """`shortflow run` gives the value of a row, because the run has no settings of the five papers' hosts and laws."""
     study = windows.dctcp.studies["flows"]
     (run,) = study.runs(Scale.QUICK, (2,), {})
     assert run.key == Plan(load_scenario("known-dctcp-sawtooth"), ["dctcp"]).runs([1], {"flows": "2"})[0].key

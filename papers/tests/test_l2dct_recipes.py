@@ -1,4 +1,4 @@
-"""Computations of L2DCT's recipes beside the simulator."""
+"""Computations in L2DCT's recipes."""
 
 import polars as pl
 import pytest
@@ -21,7 +21,7 @@ def run(scheme: "str | type[L2dctInPython]", scenario: str = "incast", **setting
 
 
 def fates(result: Result) -> pl.DataFrame:
-    """The flows without the columns that name the run."""
+    """The flow table without the columns that name the run."""
     return result.flows.drop("scheme", "run")
 
 
@@ -40,7 +40,7 @@ def test_values_over_the_line_through_the_first_points() -> None:
 
 
 def test_the_teeth_of_a_made_window() -> None:
-    """A window that climbs from 40 to 50 in ten samples of 50 us, and a queue that goes with it."""
+    """The window rises from 40 to 50 segments in ten samples of 50 us, and the queue follows it."""
     result = run("l2dct", "one-long-flow", duration="10ms", warmup="0s")
     times = [50e-6 * step for step in range(110)]
     height = [40.0 + step % 11 for step in range(110)]

@@ -1,4 +1,4 @@
-"""`new-paper`: its package is sound, and its refusals name the remedy. test_docs.py runs docs/your-own-paper.md."""
+"""`new-paper`: its package works, and errors name the remedy. test_docs.py runs docs/your-own-paper.md."""
 
 import functools
 import logging
@@ -23,7 +23,7 @@ from shortflow_papers.reproduction.engine import ask_reproduction, select
 
 @pytest.fixture
 def mine(shortflow: Command, tmp_path: Path, monkeypatch: Patch) -> Iterator[Path]:
-    """A new paper `mine` that is installed; figures are read anew, and again behind the test."""
+    """A new paper `mine`, installed. Caches of figures are renewed for the test, and restored after it."""
     for each in (papers.every_paper, papers._read):
         monkeypatch.setattr(f"shortflow_papers.papers.{each.__name__}", functools.cache(each.__wrapped__))
     shortflow("new-paper", "mine", code=0)
@@ -35,7 +35,7 @@ def mine(shortflow: Command, tmp_path: Path, monkeypatch: Patch) -> Iterator[Pat
 
 
 def offer(monkeypatch: Patch, *points: EntryPoint) -> None:
-    """Installs these entry points of papers alone."""
+    """Makes these entry points the only ones of papers."""
     every = entry_points
     monkeypatch.setattr(
         "shortflow.installed.entry_points", lambda group: points if group == papers.GROUP else every(group=group)
@@ -146,12 +146,12 @@ def test_two_packages_cannot_have_one_paper(monkeypatch: Patch) -> None:
 
 
 def fails(*_: object) -> Mapping[str, Finding]:
-    """Raises the error of a careless author."""
+    """Claim of another package that raises an error."""
     raise KeyError("drops_per_flow")
 
 
 def undrawn() -> list[lab.Drawing]:
-    """Raises as well."""
+    """Drawing of another package that raises an error."""
     raise KeyError("drops_per_flow")
 
 

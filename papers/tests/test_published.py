@@ -47,7 +47,7 @@ def test_a_paper_has_the_same_authors_and_title_everywhere(paper: str) -> None:
 
 
 def test_rust_tests_name_a_claim_that_agrees_or_its_verdict() -> None:
-    """A claim in a comment is one that the test bears out, unless `(VERDICT` follows its name."""
+    """A claim that a comment names must agree, unless `(VERDICT` follows its name."""
     wrong = []
     for file in sorted(path for room in ("crates", "linux") for path in (ROOT / room).rglob("*.rs")):
         comments = " ".join(re.findall(r"^\s*//[/!]? ?(.*)$", file.read_text(encoding="utf-8"), re.MULTILINE))
@@ -61,7 +61,7 @@ def test_rust_tests_name_a_claim_that_agrees_or_its_verdict() -> None:
 
 @functools.cache
 def published() -> dict[str, Judged]:
-    """Every claim as the committed results have it."""
+    """Every claim with its committed results."""
     entries = kept.load_kept(REPRODUCTION / "results.json")
     return {each.claim.id: each for paper in papers.PAPERS for each in kept.judged(entries[paper])}
 
@@ -86,7 +86,7 @@ def test_the_front_page_counts_as_the_reproduction_does(paper: str, request: pyt
 
 
 def stands(text: str, pattern: str, name: str, request: pytest.FixtureRequest) -> bool:
-    """True if the only match of the pattern on a page is this text; `--renew` writes it."""
+    """True if the only match of the pattern on a page is this text. With `--renew`, writes the text to the page."""
     page = page_of(name)
     if request.config.getoption("--renew"):
         page, found = re.subn(pattern, lambda _: text, page)
@@ -132,7 +132,7 @@ def test_readme_and_front_page_lead_with_the_claims_about_schemes(request: pytes
 
 
 def equations(paper: str) -> int:
-    """The number of tests that hold a paper's equations, of its laws in Rust and of its closed forms in Python."""
+    """Number of tests of a paper's equations: of its laws in Rust, and of its closed forms in Python."""
     files = (ROOT / "crates/cc/src/equations.rs", Path(__file__).with_name("test_theory.py"))
     rust, python = (file.read_text("utf-8") for file in files)
     laws = "".join(re.findall(rf"^mod {paper} {{\n(.*?)^}}", rust, re.DOTALL | re.MULTILINE))
@@ -159,19 +159,22 @@ def test_a_page_counts_as_the_reproduction_does(paper: str, request: pytest.Fixt
 
 
 def numbers(text: str) -> list[tuple[float, int]]:
-    """Each number with its decimals."""
+    """Each number of a text, with its number of decimals."""
     return [(float(each), len(each.partition("e")[0].partition(".")[2])) for each in NUMBER.findall(text)]
 
 
 def unsupported(text: str, evidence_of: str) -> list[float]:
-    """The numbers of a text that no number of the evidence rounds to, whatever its sign; × is a change in % plus 1."""
+    """Numbers of a text to which no number of the evidence rounds. Signs do not count.
+
+    A factor × may come from a change in %, plus 1.
+    """
     known = [abs(n) * by for n, _ in numbers(evidence_of) for by in (1, 100 if re.search("%|percentage", text) else 1)]
     known += [1 + n / 100 for n, _ in numbers(evidence_of) if n > 0 and "×" in text]
     return [n for n, places in numbers(text) if not any(abs(abs(n) - each) <= 0.5001 * 10**-places for each in known)]
 
 
 def told(one: Judged) -> str:
-    """Every number that the evidence has for a claim."""
+    """Text with every number that the evidence has for a claim."""
     return "; ".join(
         [
             *(one.claim.statement, *measured_texts(one.finding), one.claim.tolerance),
@@ -219,7 +222,7 @@ def test_the_evidence_has_each_claim_with_what_was_tried(paper: str) -> None:
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_the_evidence_is_in_the_tree(paper: str, request: pytest.FixtureRequest) -> None:
-    """One line a claim, which is the place that links to it lead to."""
+    """The table has one line for each claim, which is the target of links to the claim."""
     lead = f"<!-- evidence: {paper} -->\n"
     table = evidence_table(kept.load_kept(REPRODUCTION / "results.json")[paper])
     assert stands(f"{lead}\n{table}", rf"{lead}(?:\n(?:\|.*\n)+)?", "evidence", request)
@@ -263,7 +266,7 @@ def test_claims_that_the_fit_moved_are_listed_with_both_verdicts(request: pytest
 USUAL = re.compile(
     r"within ± 5 %|within 20 % of .*|at least 0\.9?5|at (?:most|least) \+?0(?: %| s)?|at (?:least 0|most -0)\.7"
 )
-"""Limits by hand of the table's kinds, and of orders alone."""
+"""Limits worked out by hand, for each kind of condition in the table and for orders."""
 
 
 def test_every_exception_to_the_limits_has_its_reason() -> None:

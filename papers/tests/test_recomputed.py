@@ -1,4 +1,4 @@
-"""The lab's numbers are those that Polars alone has of the same runs."""
+"""The lab's numbers equal those that Polars alone computes from the same runs."""
 
 from pathlib import Path
 

@@ -99,7 +99,7 @@ def _claim(*agrees: ClaimCondition, name: str = "l2dct/one", because: str = "") 
 
 
 class Nothing(Data):
-    """Two runs at every point without a flow, a task or a sample."""
+    """Data with two runs at every point, without flows, tasks and samples."""
 
     def runs_of(self, scheme: str, **where: Value) -> list[Run]:
         self._position(where)
@@ -151,11 +151,11 @@ UNFOLLOWED = {
     "fast delayed-acks=ns-3-ce": "fig3.ping",
     "fast delayed-acks=nobody": "fig3.ping sec4.nagle",
 }
-"""Studies that vary something, set it on purpose, cannot have it otherwise, or have no scheme that it is about."""
+"""Studies that do not follow a choice: they vary or set its keys, cannot take other values, or lack its scheme."""
 OF_FAST = ("cut", "probing", "regrowth", "loss-floor")
 OF_TRAFFIC = ("others", "large-flows", "web-flows", "background", "receivers", "tree-buffer")
 OF_SOME = ("priority", "pmark", "d2tcp-clip", *OF_TRAFFIC, *OF_FAST)
-"""Choices that are about one scheme, or about few figures."""
+"""Choices that concern one scheme or few figures."""
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
@@ -228,7 +228,7 @@ def test_flows_that_never_ended_come_last_in_orders_of_completion() -> None:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory of results for several tests, so that none runs what another has run."""
+    """A directory of results that several tests share, so that each run is done once."""
     return tmp_path_factory.mktemp("runs")
 
 
@@ -532,7 +532,7 @@ def test_a_row_of_the_sensitivity_names_what_decides_where_that_is_another() -> 
 
 
 class Medians(Data):
-    """Two runs with one small and one medium flow each, which ATCP shortens by 10 and by 30 %, give or take one."""
+    """Data with two runs of one small and one medium flow each, which ATCP shortens by 10 ± 1 % and 30 ± 1 %."""
 
     def results(self, scheme: str, **where: Value) -> list[Result]:
         small, medium = {"tcp": ([0.1, 0.1], [1.0, 1.0]), "atcp": ([0.09, 0.089], [0.71, 0.69])}[scheme]

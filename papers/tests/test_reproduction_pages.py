@@ -1,4 +1,4 @@
-"""The pages of a reproduction: what they draw, what they keep, and that nothing in them runs."""
+"""Pages of a reproduction: their charts, the papers that they keep, and that inserted text runs no code."""
 
 import dataclasses
 import math
@@ -49,7 +49,7 @@ EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
 
 def drawn(drawing: Drawing) -> Chart:
-    """Its chart, which is valid."""
+    """The chart of a drawing. Checks that it is valid."""
     found = curves_of(drawing, "figure")
     check(found)
     return found
@@ -105,7 +105,7 @@ def test_rows_of_long_names_are_told_apart_by_their_places() -> None:
 
 
 def with_times(study: Study, times: Mapping[Value, Sequence[float]]) -> Data:
-    """Runs of the study with these mean FCTs at each value of its only key."""
+    """Data of the study with these mean FCTs at each value of its only key."""
     points: dict[Position, Results] = {}
     for value, found in times.items():
         rows = [make_rows(afct_short_s=fct) for fct in found]
@@ -224,7 +224,7 @@ def test_results_name_the_version_and_the_commit_and_a_wheel_its_build() -> None
 
 
 def cells_of(front: str, name: str) -> list[str]:
-    """The cells of a row of the counts."""
+    """Cells of a row in the table of counts."""
     (row,) = re.findall(rf'<th scope="row">{name}</th>(.*?)</tr>', front, re.DOTALL)
     return [name, *re.findall("<td.*?>(.*?)</td>", row)]
 

@@ -1,4 +1,4 @@
-"""The survey: who wins by which rule, that nothing is left out, and its page."""
+"""The survey: rules for winners, completeness, and its page."""
 
 import dataclasses
 import json
@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def compared(metric: str, values: Mapping[str, Sequence[float]], unfinished: Sequence[str] = ()) -> Results:
-    """A comparison of schemes by one metric, of which each has a value for seed 1, 2 and so on."""
+    """A comparison of schemes by one metric, with each scheme's values for seeds 1, 2 and so on."""
     about = possible(("short", "long"))[metric]
     share = Metric(UNFINISHED_SHARE, about.flow_class)
     runs = [
@@ -46,31 +46,34 @@ def compared(metric: str, values: Mapping[str, Sequence[float]], unfinished: Seq
 
 
 def cell(metric: str, values: Mapping[str, Sequence[float]], unfinished: Sequence[str] = ()) -> Cell:
-    """The only cell of a survey."""
+    """The only cell of a survey of one comparison."""
     (cells,) = judge_cells([compared(metric, values, unfinished)])
     return cells[next(each for each in CRITERIA if each.metric == metric)]
 
 
 def test_two_schemes_are_held_against_each_other_by_a_paired_t_test() -> None:
-    # The logarithms of the ratios are 0.1, 0.2 and 0.3: mean 0.2, deviation 0.1, t = 0.2 / (0.1 / sqrt(3)) = 3.464;
-    # above it lies 3.71 % of Student's t with two degrees of freedom.
+    # The logarithms of the ratios are 0.1, 0.2 and 0.3: mean 0.2, deviation 0.1, t = 0.2 / (0.1 / sqrt(3)) = 3.464.
+    # Student's t with two degrees of freedom exceeds this value with 3.71 %.
     found = cell("afct_short_s", {"a": [1.0, 2.0, 4.0], "b": [math.exp(0.1), 2 * math.exp(0.2), 4 * math.exp(0.3)]})
     assert found.contest.chances["b"] == pytest.approx(0.0371, abs=5e-5)
     assert (found.best, found.outcome) == (["a"], SOLE)
-    # To be told apart at 5 %, t = 2.920: b would have to lie exp(2.920 * 0.1 / sqrt(3)) behind.
+    # At a level of 5 %, t = 2.920, so the detectable factor between b and a is exp(2.920 * 0.1 / sqrt(3)).
     assert found.detectable("b") == pytest.approx(math.expm1(2.91999 * 0.1 / math.sqrt(3)), rel=1e-4)
 
 
 def test_with_more_schemes_the_same_difference_no_longer_tells() -> None:
     values = {"a": [1.0, 2.0, 4.0], "b": [math.exp(0.1), 2 * math.exp(0.2), 4 * math.exp(0.3)], "c": [9.0, 19.0, 35.0]}
     found = cell("afct_short_s", values)
-    # Twice as many others.
+    # With twice as many other schemes, the p-value doubles.
     assert found.contest.chances["b"] == pytest.approx(2 * 0.0371, abs=1e-4)
     assert (found.best, found.outcome) == (["a", "b"], SEVERAL)
 
 
 def test_schemes_that_are_equally_good_are_seldom_told_apart() -> None:
-    """Each is left out in at most 5 % of the cells, without allowing for 15 others in a third; none wins alone."""
+    """Each scheme is excluded in at most 5 % of the cells, and none is a sole winner.
+
+    Without the correction for 15 other schemes, it would be excluded in a third of the cells.
+    """
     draws = np.random.default_rng(7).lognormal(0.0, [[0.1]] * 8 + [[1.0]] * 8, (100, 16, 5))
     cells = [cell("afct_short_s", {f"s{number}": list(row) for number, row in enumerate(table)}) for table in draws]
     left_out = 1 - sum(len(each.best) for each in cells) / (16 * len(cells))
@@ -88,12 +91,12 @@ def test_a_winner_of_one_cell_among_many_without_is_no_discovery() -> None:
     assert among[AFCT].best == ["a"]
     assert among[AFCT].outcome == UNDECIDED
     assert all(each[AFCT].outcome == UNDECIDED for each in others)
-    # As one of many that hold, it does.
+    # Among many cells with equally clear winners, the winner is confirmed.
     assert all(each[AFCT].outcome == SOLE for each in judge_cells([winning] * 20))
 
 
 def test_a_hundredfold_more_or_less_is_told_apart() -> None:
-    # The differences are 29, 999 and 99, far from significant; the ratios say it all the same.
+    # The differences, 29, 999 and 99, are not significant, but the ratios are.
     found = cell("p99_short_s", {"a": [1.0, 1.0, 1.0], "slow": [30.0, 1000.0, 100.0]})
     assert found.outcome == SOLE
 
@@ -163,7 +166,7 @@ def test_short_and_long_flows_together_are_the_published_distribution(published:
 
 
 def _rates(tables: dict[str, object]) -> tuple[list[float], list[float]]:
-    """Flows per second and mean bytes of each kind of traffic, as the scenario says them."""
+    """Flows per second and mean size in bytes of each traffic entry, from the scenario's notes."""
     units = {"B": 1.0, "KB": 1e3, "MB": 1e6}
     said = [
         re.search(r"([\d.]+) flows/s of mean ([\d.]+)(\w+)", note) for note in load_scenario(tables).traffic_notes()
@@ -180,7 +183,7 @@ def made_survey(
     workloads: Sequence[Workload],
     settings: Mapping[str, str] | None = None,
 ) -> Survey:
-    """A survey in which every scheme has the same values, but for the mean times given for each initial alpha."""
+    """A survey in which all schemes have equal values, except for the given mean times by initial alpha."""
     places = [engine.SurveyPlace(workload, level) for workload in workloads for level in workload.levels]
     made = {}
     for alpha, means in of_alpha.items():
@@ -203,7 +206,7 @@ def test_the_page_has_every_workload_at_every_level(tmp_path: Path) -> None:
         for scheme in (*SCHEMES, *LEFT_OUT):
             assert scheme in text
         assert "Changed: tcp.initial_window=4." in text
-    # Three criteria have a map, for no flow here has a goodput.
+    # Three criteria have a map. The fourth has none, because no flow here has a goodput.
     assert page.count("<figure") == 2 * 3
 
 
@@ -222,7 +225,7 @@ def test_hostile_names_are_text_everywhere(tmp_path: Path) -> None:
     for text in (page.replace(library(), ""), on_the_site):
         assert "&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;" in text
         assert "<img" not in text
-    # The configuration, the library, what draws, and the data of each map.
+    # The scripts are the configuration, the library, the drawing code, and the data of each map.
     assert page.count("</script>") == 3 + page.count("<figure")
     assert "</script>" not in on_the_site
 

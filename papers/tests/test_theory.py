@@ -1,4 +1,4 @@
-"""The papers' closed forms with worked numbers, by paper: `pytest papers/tests/test_theory.py -k l2dct`."""
+"""Worked examples of the papers' closed forms. For one paper: `pytest papers/tests/test_theory.py -k l2dct`."""
 
 import itertools
 import math
@@ -22,7 +22,7 @@ from shortflow_papers.papers.pecn.setup import BURST
 from shortflow_papers.papers.xdctcp.setup import GAINS, LONG_FACTORS, SHORT_FACTORS
 
 UNIT, HALF, SMALLEST = (LongFlows(25.0, 20.0, 1, weight, step) for weight, step in ((1, 1), (0.5, 0.2), (0.125, 0.05)))
-"""One flow of L2DCT at C T = 25 and K = 20 packets, with these weights and steps."""
+"""One flow of L2DCT with a bandwidth-delay product of 25 packets and K = 20 packets, by weight and step."""
 
 
 @given(st.floats(0.1, 3.0), st.floats(0.05, 1.0), st.floats(1.0, 5.0))
@@ -33,7 +33,7 @@ def test_l2dct_eq_5_is_solved_by_its_root(weight: float, step: float, count: flo
 
 
 def test_l2dct_eqs_6_and_7_alpha_and_penalty() -> None:
-    """W0 = 45, so the last round has (2 45 + 1) / 46^2 = 0.0430 of a tooth's packets for w = k = 1."""
+    """W0 = 45, so for w = k = 1 the last round has (2 * 45 + 1) / 46^2 = 0.0430 of a tooth's packets."""
     assert UNIT.last_round_share == pytest.approx(91 / 46**2)
     assert [each.alpha for each in (UNIT, HALF, SMALLEST)] == pytest.approx([0.2074, 0.0427, 0.0044], abs=5e-5)
     assert [each.penalty for each in (UNIT, HALF, SMALLEST)] == pytest.approx([0.2074, 0.2067, 0.5071], abs=5e-5)
@@ -54,7 +54,7 @@ def test_l2dct_eq_9_queue_swing() -> None:
 
 
 def test_l2dct_eq_10_as_derived_is_the_swing_over_the_step() -> None:
-    """The paper prints T_C = D, which is the derivation's D/k only where k is 1."""
+    """The paper prints T_C = D. The derivation gives D/k, which is equal only for k = 1."""
     assert [UNIT.period, SMALLEST.period] == pytest.approx([4.7697, 228.46], abs=5e-3)
 
 
@@ -65,7 +65,7 @@ def test_l2dct_eqs_11_and_12_longest_and_shortest_queue() -> None:
 
 
 def test_l2dct_eq_13_smallest_threshold() -> None:
-    """A seventh of C T for DCTCP, half for the smallest weight."""
+    """The smallest threshold is a seventh of the bandwidth-delay product for DCTCP, and half of it for w = 0.125."""
     found = [threshold_bound(1.0, weight) for weight in (0.125, 0.5, 1.0, 2.5)]
     assert found == pytest.approx([0.5099, 0.2383, 1 / 7, 0.0656], abs=5e-5)
 
@@ -79,7 +79,7 @@ def test_l2dct_eq_13_is_the_minimum_over_the_number_of_flows(weight: float, step
 
 
 def test_l2dct_swing_grows_as_the_product_to_the_power_of_one_over_w_plus_one() -> None:
-    """Sec. II-C: the square root for DCTCP, 8/9 for the smallest weight."""
+    """Sec. II-C: the exponent is 1/2 for DCTCP, and 8/9 for the smallest weight."""
     for weight, exponent in ((1.0, 1 / 2), (0.125, 8 / 9)):
         ten, thousand = (LongFlows(bdp, 0.8 * bdp, 1, weight, weight / 2.5) for bdp in (10.0, 1000.0))
         growth = thousand.queue_swing_of_large_windows / ten.queue_swing_of_large_windows
@@ -91,14 +91,17 @@ def test_l2dct_without_weight_halves_at_every_mark() -> None:
 
 
 def test_xdctcp_eq_5_bound_on_g() -> None:
-    """10 Gbps and 100 us hold 125 KB; K is 65 packets. The paper prints 0.112; Eq. 5 without its 2 gives 0.113."""
+    """The product of 10 Gbps and 100 us is 125 KB, and K is 65 packets. The paper prints 0.112.
+
+    Eq. 5 without its factor 2 gives 0.113.
+    """
     found = [gain_bound(125_000 / packet, 65.0) for packet in (1460, 1500)]
     assert found == pytest.approx([0.0799, 0.0805], abs=5e-5)
     assert found[0] * math.sqrt(2) == pytest.approx(0.113, abs=5e-4)
 
 
 def test_xdctcp_eqs_6_to_8_grid() -> None:
-    """The printed steps give 390 triplets. The authors' scripts have DCTCP's g of 1/16 besides: the paper's 420."""
+    """The printed steps give 390 triplets. The authors' scripts also have g = 1/16, which gives the paper's 420."""
     pairs = list(itertools.product(SHORT_FACTORS, LONG_FACTORS))
     assert len(pairs) == 30
     assert len(GAINS) * len(pairs) == 420
@@ -107,7 +110,7 @@ def test_xdctcp_eqs_6_to_8_grid() -> None:
 
 
 def test_pecn_eq_1_smallest_threshold() -> None:
-    """10 Gbps and 200 us hold 250 KB."""
+    """The product of 10 Gbps and 200 us is 250 KB."""
     assert threshold_bound(250.0) == pytest.approx(250 / 7)
 
 
@@ -118,38 +121,38 @@ def test_pecn_racks_are_oversubscribed_twofold() -> None:
 
 
 CAPACITY = 102.0
-"""Segments in a pipe of 2 and a buffer of 100."""
+"""Capacity in segments: a pipe of 2 and a buffer of 100."""
 
 
 @given(st.floats(0.1, 10.0), st.floats(0.1, 10.0), st.floats(0.0, 1.0))
 def test_atcp_theorem_1_shares(a: float, b: float, share: float) -> None:
-    """From any start, windows that halve together end in the ratio of their steps."""
+    """From any start, windows that are halved together converge to the ratio of their steps."""
     first = Weights(a, b).windows(share * CAPACITY, CAPACITY, 60)[-1]
     second = Weights(b, a).windows((1 - share) * CAPACITY, CAPACITY, 60)[-1]
     assert first / second == pytest.approx(a / b)
 
 
 def test_atcp_theorem_1_recursion() -> None:
-    """Steps of 2 and 1: the distance to 68 halves at each loss."""
+    """With steps of 2 and 1, the distance of the first window from 68 halves at each loss."""
     assert Weights(2.0, 1.0).windows(4.0, CAPACITY, 3) == pytest.approx([4.0, 36.0, 52.0, 60.0])
 
 
 def test_atcp_theorem_2_times() -> None:
-    """A flow of 100 MB, and from 2 s on one of 10 MB, at 12.5 MB/s, stretch by stretch."""
+    """A flow of 100 MB, joined after 2 s by a flow of 10 MB, at 12.5 MB/s, interval by interval."""
     for rate, small in ((12.5 / 2, 1.6), (12.5 * 2 / 3, 1.2)):
         left = 100.0 - 12.5 * 2 - (12.5 - rate) * small
         assert nested_times(12.5, 100.0, 10.0, rate) == pytest.approx((small, 2 + small + left / 12.5))
 
 
 def test_atcp_sec_7a_medium_flows() -> None:
-    """With R times the large flow's weight, 10 MB at 12.5 MB/s take 0.8 s times 1 + 1/R."""
+    """With a weight of R times the large flow's, a flow of 10 MB at 12.5 MB/s takes 0.8 s times 1 + 1/R."""
     times = [10 / medium_rate(12.5, ratio) for ratio in (1, 2, 4)]
     assert times == pytest.approx([1.6, 1.2, 1.0])
     assert Weights(3.0, 1.0).step == 4.0
 
 
 BOTTLENECK = Bottleneck(12_500.0, 30_000.0, 100_000.0, 1_500.0)
-"""FaST: 1 Gbps and 100 us, K of 30 KB, a buffer of 100 KB."""
+"""FaST's bottleneck: 1 Gbps and 100 us, with K = 30 KB and a buffer of 100 KB."""
 
 
 def test_fast_eqs_4_and_5_flows_at_the_minimum() -> None:

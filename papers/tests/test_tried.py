@@ -139,7 +139,7 @@ def quick_runs(figure: Figure) -> int:
 
 @pytest.mark.parametrize("name", papers.PAPERS)
 def test_what_was_tried_was_tried_of_claims_as_they_are(name: str, tmp_path: Path) -> None:
-    """The cheapest figure with a claim that does not agree, run again."""
+    """Repeats the cheapest figure with a claim that does not agree."""
     known = {claim: each for claim, each in at(Scale.QUICK, stored()).items() if claim.startswith(f"{name}/")}
     left = {claim for claim, each in known.items() if each.taken.verdict not in ("agrees", "untested")}
     if not known:
