@@ -1,4 +1,4 @@
-"""Runs the survey: all schemes on all workloads and levels, in one pool."""
+"""Engine of the survey: does the runs of all schemes on all workloads and levels in one batch."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -24,12 +24,12 @@ class SurveyPlace:
 
     @property
     def label(self) -> str:
-        """Level in words."""
+        """Text of the level."""
         return self.workload.label(self.level)
 
     @property
     def name(self) -> str:
-        """Workload and level."""
+        """Text of workload and level."""
         return f"{self.workload.name} {self.label}"
 
 
@@ -39,12 +39,12 @@ class View:
 
     alpha: str
     places: Mapping[SurveyPlace, Results]
-    """Schemes have their registered names here, without settings."""
+    """Results by place. Schemes have their registered names, without settings."""
     cells: Mapping[SurveyPlace, Mapping[Criterion, Cell]]
 
     @property
     def label(self) -> str:
-        """Initial alpha in words."""
+        """Text of the initial alpha."""
         return f"alpha {self.alpha}"
 
 
@@ -54,11 +54,11 @@ class Survey:
 
     scale: Scale
     settings: Mapping[str, str]
-    """Changes to all workloads or schemes."""
+    """Changed settings of all workloads or schemes."""
     views: Sequence[View]
-    """The first has the schemes' own initial alpha."""
+    """Views by initial alpha. The first one has the alpha of the papers' ns-2 code."""
     seeds: int
-    """Seeds of every comparison."""
+    """Number of seeds of each comparison."""
     runs: int
     reused: int
     """Number of runs found in the store."""
@@ -66,13 +66,13 @@ class Survey:
 
 
 def views(compared: Mapping[str, Mapping[SurveyPlace, Results]]) -> list[View]:
-    """Results by initial alpha, judged over all of them."""
+    """Views by initial alpha. Winners are corrected over the cells of all views."""
     judged = iter(judge_cells([comparison for places in compared.values() for comparison in places.values()]))
     return [View(alpha, places, {place: next(judged) for place in places}) for alpha, places in compared.items()]
 
 
 def choose(names: Sequence[str]) -> list[Workload]:
-    """Workloads with these names (default: all)."""
+    """Workloads with these names (default: all). Raises an error for an unknown name."""
     for name in names:
         if name not in WORKLOADS:
             raise unknown_name("workload", name, list(WORKLOADS))
@@ -82,7 +82,10 @@ def choose(names: Sequence[str]) -> list[Workload]:
 def ask_survey(
     workloads: Sequence[Workload], scale: Scale, settings: Settings | None = None, seeds: int = SEEDS
 ) -> Ask[Survey]:
-    """Runs all schemes on all workloads and levels. `settings` change every workload, and schemes that accept them."""
+    """Asks for the runs of all schemes on all levels of workloads, and judges them.
+
+    `settings` change all workloads, and the schemes that accept them.
+    """
     started = time.perf_counter()
     places = [SurveyPlace(workload, level) for workload in workloads for level in workload.levels]
     alphas = initial_alphas(settings)
@@ -103,7 +106,10 @@ def ask_survey(
 
 
 def _comparison(place: SurveyPlace, runs: Sequence[Result], names: Mapping[str, str]) -> Results:
-    """Runs of a place under the schemes of one initial alpha, which have their registered names, and ideal SRPT's."""
+    """Results of a place under the schemes of one initial alpha, and under ideal SRPT.
+
+    `names` has the scheme with settings for each registered name. Results have the registered names.
+    """
     every = {**names, SHORTEST: SHORTEST}
     renamed = [run.named(scheme) for scheme, name in every.items() for run in runs if run.scheme == name]
     return Results(renamed, place.workload.name, place.workload.title, ideal_names=[SHORTEST])

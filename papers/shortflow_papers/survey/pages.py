@@ -1,4 +1,4 @@
-"""The survey's report: a page with heat maps and tables, and the survey as plain data (`docs/results.md`)."""
+"""Report of the survey: a page with heat maps and tables, and plain data, which `docs/results.md` describes."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from shortflow_papers.survey.tables import (
 from shortflow_papers.survey.winners import AFCT, CRITERIA, GOODPUT, MISSES, OVER_IDEAL, P99, Cell, Criterion
 
 _LEAST = 1e-3
-"""Smallest rounded ratio: logarithmic colours need a positive number."""
+"""Smallest ratio in a heat map, because logarithmic colours need positive numbers."""
 
 TITLE = "Beyond the papers: who wins where"
 LEAD = (
@@ -57,12 +57,12 @@ READING = (
 
 
 def check_survey_page(out: Path) -> None:
-    """Refuses in advance to overwrite other files below `out`."""
+    """Raises `ConfigError` if the page would replace a file of another kind below `out`."""
     check_replaceable(out / "beyond.html", Kind.PAGE)
 
 
 def write_survey_page(found: Survey, out: Path) -> Path:
-    """Writes `beyond.html` and its content without maps, `beyond.json`, below `out`; returns the path of the former."""
+    """Writes `beyond.html`, and its content without maps as `beyond.json`, below `out`. Returns the page's path."""
     content = _content(found)
     write_text(out / "beyond.json", in_lines(content, 2) + "\n", Kind.CHECKED)
     maps = [_heat_map(view, each) for view in found.views for each in _MAPS if cells_of(view, each.won_by)]
@@ -73,12 +73,12 @@ def write_survey_page(found: Survey, out: Path) -> Path:
 
 
 def survey_evidence(content: dict[str, Any]) -> str:
-    """The content for the project's site."""
+    """HTML of the content of `beyond.json` for the project's site."""
     return part("report/notebook.html", blocks=[Words(content["state"]), *_parts(content)], chart="")
 
 
 def _parts(content: dict[str, Any], maps: Sequence[Chart] = ()) -> list[PagePart]:
-    """Findings, reading, tables and workloads."""
+    """Parts of the page: findings, explanations, tables and workloads."""
     findings: list[Block] = [Words(content["about_alpha"])]
     findings += [PagePart(heading, [Words("\n".join(said), "note")]) for heading, said in content["conclusions"]]
     if content["alpha_effects"]:
@@ -97,7 +97,7 @@ def _parts(content: dict[str, Any], maps: Sequence[Chart] = ()) -> list[PagePart
 
 
 def _content(found: Survey) -> dict[str, Any]:
-    """Sentences and tables, for the templates."""
+    """Content of the page without maps, as plain data: sentences and tables."""
     workloads = dict.fromkeys(place.workload for view in found.views for place in view.places)
     changed = "".join(f" Changed: {key}={value}." for key, value in found.settings.items())
     tables = [*map(matrix, found.views), wins_section(found)]
@@ -122,17 +122,17 @@ def _table(section: Section) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Shown:
-    """Metric and scale of a heat map."""
+    """Declaration of a heat map: its metric, heading and unit."""
 
     criterion: Criterion
     heading: str
     unit: str
     best: Callable[[Iterable[float]], float] | None = None
-    """End of the values that is the reference."""
+    """Chooses the reference among the values, `min` or `max`; None for values that are not relative."""
 
     @property
     def won_by(self) -> Criterion:
-        """Criterion with winners: distance from ideal is mean FCT on another scale."""
+        """Criterion whose winners are bold. Distance from ideal has the winners of mean FCT."""
         return AFCT if self.criterion is OVER_IDEAL else self.criterion
 
 
@@ -146,9 +146,10 @@ _BOLD = f"bold: the best, or not told apart from it; {DAGGER}: flows unfinished"
 
 
 def _heat_map(view: View, what: _Shown) -> Chart:
-    """Heat map of schemes by workload and level. Colour is the logarithm of the ratio; winners are bold.
+    """Heat map of schemes by workload and level, with winners in bold.
 
-    Colours follow the displayed number, so equal numbers have equal colours.
+    Colours follow the displayed, rounded numbers, so that equal numbers have equal colours. The scale of ratios is
+    logarithmic, and that of percentages linear.
     """
     cells = cells_of(view, what.won_by)
     percent = what.unit.startswith("%")
@@ -171,9 +172,10 @@ def _heat_map(view: View, what: _Shown) -> Chart:
 
 
 def _relative(comparison: Results, cell: Cell, what: _Shown, factor: int) -> dict[str, float]:
-    """Means of all schemes with the metric, relative to the best if wanted, rounded as shown.
+    """Mean of the metric for each scheme that has it, times `factor`, rounded as shown.
 
-    None if the best is wanted, and every scheme left flows unfinished.
+    If the map has a reference, means are relative to it. They are empty if every scheme left flows unfinished, because
+    there is then no reference.
     """
     means = {scheme: each.value for scheme in SCHEMES if (each := comparison.mean(scheme, what.criterion.metric))}
     exact = [value for scheme, value in means.items() if scheme not in cell.unfinished]
@@ -184,7 +186,7 @@ def _relative(comparison: Results, cell: Cell, what: _Shown, factor: int) -> dic
 
 
 def survey_table(found: Survey) -> dict[str, Any]:
-    """The survey as plain data. Metrics that a place lacks are absent."""
+    """The survey as plain data. Metrics that a place does not have are absent."""
     return {
         "scale": found.scale.value,
         "settings": dict(found.settings),

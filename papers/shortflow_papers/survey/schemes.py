@@ -1,7 +1,7 @@
-"""Schemes of the survey: all registered ones except variants for a single figure.
+"""Schemes of the survey: all registered schemes except those in `LEFT_OUT`.
 
-All run with the parameters of their papers; none is tuned to a workload. Parameters of switches and
-hosts, such as K, buffers and RTOmin, belong to the workload and are equal for all.
+Schemes have the parameters of their papers, and are not tuned to a workload. Parameters of switches and hosts, such as
+K, buffers and RTOmin, belong to the workload and are equal for all schemes.
 """
 
 from collections.abc import Mapping
@@ -34,23 +34,23 @@ NEEDS = {
     "pecn-edf": "deadlines",
     "pfabric": "bytes that remain",
 }
-"""Flow information that a scheme needs in advance; the others need none."""
+"""Information about flows that a scheme needs in advance. Schemes without entry need none."""
 
 IN_SWITCHES = ("pias", "pecn", "pecn-pmark", "pecn-edf", "pfabric")
 """Schemes with a scheduler in switches."""
 
 PLAIN = "tcp-ecn"
-"""The marking schemes without their estimate of the marked fraction."""
+"""Scheme that reacts to marks without an estimate of the marked fraction."""
 OTHER_ALPHA = INITIAL_ALPHA.others[0]
-"""Value of RFC 8257 and Linux, and the default. The papers' ns-2 code has the other one."""
+"""Initial alpha of RFC 8257 and Linux, which is the default. The papers' ns-2 code has the other value."""
 FLOOR: Settings = {key: value for key, value in LAWS.items() if key != ALPHA}
-"""Smallest window of the papers' laws."""
+"""Settings of the papers' laws except the initial alpha: the smallest window."""
 
 
 def initial_alphas(settings: Settings | None) -> dict[str, Mapping[str, str]]:
-    """Scheme names by initial alpha: for each of `SCHEMES`, the name with the needed settings.
+    """By initial alpha: the name of each of `SCHEMES` with the settings that give this alpha.
 
-    The first alpha is that of the papers' ns-2 code. If the settings give an initial alpha, only this one is run.
+    The first alpha is that of the papers' ns-2 code. If `settings` have an initial alpha, it is the only one.
     """
     given = (settings or {}).get(ALPHA)
     plain = {scheme: scheme for scheme in SCHEMES}

@@ -14,14 +14,17 @@ from shortflow_papers.survey.schemes import IN_SWITCHES, NEEDS, SCHEMES
 from shortflow_papers.survey.winners import ALIKE, CRITERIA, OVER_IDEAL, SEVERAL, SOLE, UNDECIDED, Cell, Criterion
 
 HEADER = 14
-"""Wrap width of headers."""
+"""Maximum width of a line of a header, in characters."""
 ALONE = "**"
 CLOSE = "*"
 DAGGER = "†"
 
 
 def wins_section(found: Survey) -> Section:
-    """Cells in which each scheme is the best alone or not told apart from it; distance from ideal, by initial alpha."""
+    """Table of schemes by initial alpha: numbers of cells that the scheme wins, and its distance from ideal.
+
+    Cells are counted separately for sole winners and for schemes that are not told apart from the best.
+    """
     columns = []
     for criterion in CRITERIA:
         for view in found.views:
@@ -41,9 +44,9 @@ def wins_section(found: Survey) -> Section:
 
 
 def matrix(view: View, *, narrow: bool = False) -> Section:
-    """Schemes that may be the best, by workload, level and criterion.
+    """Table of the schemes that may be the best, by workload, level and criterion.
 
-    Narrow cells name the best scheme and count the others.
+    If `narrow`, a cell names the scheme with the best mean, and counts the others.
     """
     lead = Column("", [place.name for place in view.places])
     columns = [
@@ -57,7 +60,7 @@ def matrix(view: View, *, narrow: bool = False) -> Section:
 
 
 def workload_section(view: View, name: str) -> Section:
-    """Means of a workload, marked for sole winners, schemes not told apart from the best, and unfinished flows."""
+    """Table of all means of a workload, with marks for sole and several winners, and for unfinished flows."""
     places = [place for place in view.places if place.workload.name == name]
     rows = [(place, scheme) for place in places for scheme in SCHEMES]
     firsts = [place.label if scheme == SCHEMES[0] else "" for place, scheme in rows]
@@ -67,7 +70,7 @@ def workload_section(view: View, name: str) -> Section:
 
 
 def participants() -> Section:
-    """Schemes, flow information they need, and parameters."""
+    """Table of the schemes with sources, the information about flows that they need, and parameters."""
     known = {entry["name"]: entry for entry in registry()["schemes"]}
     values = [", ".join(f"{key}={value}" for key, value, _ in Scheme.parse(s, []).resolved()) for s in SCHEMES]
     columns = [
@@ -80,12 +83,12 @@ def participants() -> Section:
 
 
 def cells_of(view: View, criterion: Criterion) -> dict[SurveyPlace, Cell]:
-    """Cells of a criterion, at the places that have it."""
+    """Cells of a criterion, by place. Places without the criterion are left out."""
     return {place: cells[criterion] for place, cells in view.cells.items() if criterion in cells}
 
 
 def wins(cells: dict[SurveyPlace, Cell], scheme: str) -> tuple[int, int]:
-    """Number of cells in which a scheme is the best alone, and of those in which it is not told apart from the best."""
+    """Number of cells in which a scheme is the sole winner, and number of cells in which it is one of several."""
     outcomes = [cell.outcome for cell in cells.values() if cell.wins(scheme)]
     return outcomes.count(SOLE), outcomes.count(SEVERAL)
 
@@ -124,12 +127,12 @@ def _cell(cell: Cell | None, narrow: bool) -> str:
 
 
 def _least_distance(view: View, place: SurveyPlace) -> float | None:
-    """Least distance from ideal among schemes that finished their flows."""
+    """Smallest distance from ideal among schemes that finished their flows; None if there is no such scheme."""
     estimates = (view.places[place].mean(scheme, OVER_IDEAL.metric) for scheme in SCHEMES)
     return min((each.value for each in estimates if each and not each.lower_bound), default=None)
 
 
 def _summary(summary: Callable[[list[float]], float], distances: Sequence[Estimate]) -> str:
-    """Summary of distances; a lower bound if any distance is."""
+    """Text of a summary of distances, such as their median. It is a lower bound if any distance is one."""
     bound = "≥ " if any(each.lower_bound for each in distances) else ""
     return bound + number(float(summary([each.value for each in distances]))) if distances else NOTHING

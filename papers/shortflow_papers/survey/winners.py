@@ -1,4 +1,4 @@
-"""Possible best schemes of each place, with corrections for many schemes and places."""
+"""Schemes that may be the best at each place, with corrections for the numbers of schemes and places."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ class Criterion:
 
     @property
     def is_share(self) -> bool:
-        """True for a share, which may be zero: differences are compared instead of ratios."""
+        """True if the metric is a share. Shares may be zero, so differences are compared instead of ratios."""
         return self.about.support is Support.SHARE
 
 
@@ -34,31 +34,31 @@ P99 = Criterion(Metric(FCT[99], "short"), "p99 FCT, short")
 MISSES = Criterion(Metric(CLASS_DEADLINE_MISS, "short"), "deadlines missed")
 GOODPUT = Criterion(Metric(FLOW_GOODPUT, "long"), "goodput, long")
 OVER_IDEAL = Criterion(Metric(DISTANCE, "short"), "mean FCT over ideal")
-"""Ideal SRPT on the same flows."""
+"""Distance from ideal SRPT on the same flows."""
 
 CRITERIA = (AFCT, P99, MISSES, GOODPUT)
-"""Criteria with winners. Distance from ideal is mean FCT on another scale, with the same winners."""
+"""Criteria with winners. Distance from ideal is not one of them, because its winners are those of mean FCT."""
 
 
 SOLE = "alone"
-"""One scheme is better than every other."""
+"""Outcome: one scheme is better than every other scheme."""
 SEVERAL = "not told apart"
-"""Several schemes are not told apart from the best; others are worse."""
+"""Outcome: several schemes, but not all, may be the best."""
 UNDECIDED = "undecided"
-"""No scheme is distinguishable from the best, or the sole one fails the correction for many cells."""
+"""Outcome: every scheme may be the best, or a sole winner fails the correction for the number of cells."""
 ALIKE = "alike"
-"""All schemes have the same values."""
+"""Outcome: all schemes have the same values."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A criterion at a place, with the schemes that may be the best."""
+    """Comparison of all schemes by a criterion at a place."""
 
     criterion: Criterion
     contest: Contest
-    """Schemes that finished all flows of the class, in the order of their means."""
+    """Comparison with the best of the schemes that finished all flows of the class, in the order of their means."""
     unfinished: Sequence[str]
-    """Schemes with unfinished flows. Their times are lower bounds, so they are never the best and beat no other."""
+    """Schemes with unfinished flows. Their times are lower bounds, so they are never the best and beat no scheme."""
 
     @property
     def best(self) -> list[str]:
@@ -67,24 +67,24 @@ class Cell:
 
     @property
     def outcome(self) -> str:
-        """Outcome in words."""
+        """Outcome of the cell: `SOLE`, `SEVERAL`, `UNDECIDED` or `ALIKE`."""
         some = SEVERAL if 1 < len(self.best) < len(self.contest.chances) else UNDECIDED
         return self.contest.best.word(sole=SOLE, several=ALIKE, undecided=some, untested=UNDECIDED)
 
     def detectable(self, scheme: str) -> float:
-        """Detectable distance of a scheme behind the likeliest: a fraction of its value, or for shares a difference."""
+        """Smallest detectable distance of a scheme from the likeliest best: relative, or for shares a difference."""
         distance = self.contest.detectable[scheme]
         return distance if self.criterion.is_share else float(np.expm1(distance))
 
     def wins(self, scheme: str) -> bool:
-        """True if a scheme is the best alone, or is not told apart from it."""
+        """True if a scheme is the sole winner, or one of several that may be the best while others are worse."""
         return self.outcome in (SOLE, SEVERAL) and scheme in self.best
 
 
 def judge_cells(comparisons: Sequence[Results]) -> list[dict[Criterion, Cell]]:
-    """Cells of every comparison, by criterion.
+    """Cells of each comparison by criterion.
 
-    A sole win is claimed only if it holds over all cells of all comparisons, at a false discovery rate.
+    A sole winner must pass a correction over all cells of all comparisons, which controls the false discovery rate.
     """
     judged = [[cell for each in CRITERIA if (cell := _judge(found, each))] for found in comparisons]
     corrected = iter(confirm([cell.contest for cells in judged for cell in cells]))
@@ -92,18 +92,20 @@ def judge_cells(comparisons: Sequence[Results]) -> list[dict[Criterion, Cell]]:
 
 
 def _counts(comparison: Results, scheme: str, values: Iterable[float], criterion: Criterion) -> bool:
-    """True if a scheme finished all flows of the criterion's class at every seed, with positive rates."""
+    """True if a scheme finished all flows of the criterion's class at every seed.
+
+    Values that are not shares must also be positive, because their logarithms are compared.
+    """
     unfinished = comparison.values(scheme, Metric(UNFINISHED_SHARE, criterion.about.flow_class).name)
     return not any(unfinished.values()) and (criterion.is_share or all(value > 0 for value in values))
 
 
 def _judge(comparison: Results, criterion: Criterion) -> Cell | None:
-    """Compares each scheme with the best of the others, on the same seeds.
+    """Compares each scheme with the best of the others on the same seeds; None if no scheme has the metric.
 
-    This is Hsu's comparison with the best (`shortflow.judge.best`) with seeds as blocks.
-
-    Times and rates are compared by logarithm, because timeouts skew them: without, a hundredfold slower scheme would
-    not differ significantly. Shares are compared directly.
+    The method is Hsu's comparison with the best (`shortflow.judge.best`), with seeds as blocks. Times and rates are
+    compared by their logarithms, because timeouts skew them. Without logarithms, even a scheme that is 100 times slower
+    would not differ significantly. Shares are compared directly.
     """
     found = {scheme: comparison.values(scheme, criterion.metric) for scheme in comparison.schemes}
     seeds = sorted({seed for values in found.values() for seed in values})

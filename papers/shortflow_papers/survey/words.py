@@ -1,4 +1,4 @@
-"""Findings of the survey in sentences. All numbers and names come from its cells."""
+"""Sentences on the findings of the survey. All numbers and names come from its cells."""
 
 from collections.abc import Iterable, Sequence
 
@@ -17,7 +17,7 @@ Cells = dict[SurveyPlace, Cell]
 
 
 def conclusions(view: View) -> list[str]:
-    """Winners at one initial alpha: mean FCT by kind of workload, other criteria overall."""
+    """Sentences on the winners at one initial alpha: by mean FCT for each kind of workload, then by other criteria."""
     found = []
     of_mean = cells_of(view, AFCT)
     for group in dict.fromkeys(place.workload.group for place in of_mean):
@@ -28,14 +28,14 @@ def conclusions(view: View) -> list[str]:
 
 
 def alpha_effects(found: Survey) -> list[str]:
-    """Cells in which each scheme may be the best at the first and the other initial alpha; empty for one alpha."""
+    """Sentences that compare the schemes' numbers of wins at both initial alphas; empty for a single alpha."""
     if len(found.views) < 2:
         return []
     return [_effect(criterion, *found.views) for criterion in CRITERIA if cells_of(found.views[0], criterion)]
 
 
 def about_alpha(found: Survey) -> str:
-    """Initial alphas, and schemes whose own alpha differs."""
+    """Sentence on the initial alphas, and on schemes with a fixed alpha."""
     first = found.views[0].alpha
     if len(found.views) < 2:
         return f"Schemes that estimate the share of marks begin with alpha {first}."
@@ -47,7 +47,7 @@ def about_alpha(found: Survey) -> str:
 
 
 def detectable(found: Survey) -> str:
-    """Detectable distance behind the best."""
+    """Sentences on the smallest detectable distance from the best, by criterion."""
     parts = []
     for criterion in CRITERIA:
         cells = [cell for view in found.views for cell in cells_of(view, criterion).values()]
@@ -66,7 +66,7 @@ def detectable(found: Survey) -> str:
 
 
 def _verdicts(where: str, cells: Cells) -> str:
-    """Cells of one criterion by verdict."""
+    """Sentences on the cells of one criterion, by outcome."""
     found = [(place, cell.outcome) for place, cell in cells.items()]
     of = {word: [place for place, outcome in found if outcome == word] for word in (SOLE, SEVERAL, ALIKE, UNDECIDED)}
     parts = [f"{where} ({counted(len(cells), 'cell')}).", f"Sole winners: {_alone(cells, of[SOLE])}."]
@@ -91,7 +91,7 @@ def _alone(cells: Cells, places: Sequence[SurveyPlace]) -> str:
 
 
 def _effect(criterion: Criterion, first: View, other: View) -> str:
-    """Schemes that are among the best in more or fewer cells at the other initial alpha."""
+    """Sentences on the schemes that win more or fewer cells at the other initial alpha."""
     before, after = cells_of(first, criterion), cells_of(other, criterion)
     counts = {scheme: (sum(wins(before, scheme)), sum(wins(after, scheme))) for scheme in SCHEMES}
     plain = counts.pop(PLAIN)

@@ -1,8 +1,8 @@
-"""Workloads of the survey: the main one of each paper, and four published flow-size distributions.
+"""Workloads of the survey: the main workload of each paper, and four published flow-size distributions.
 
-All have two classes, so one set of metrics fits all. `short` flows should be quick, and have deadlines; `long` flows
-are the rest. xDCTCP knows only the class of a flow, D2TCP only the deadline. Each workload is a function of its level
-(a load, or the number of simultaneous answers) and of the scale.
+All workloads have two classes, so that the same metrics apply. Flows of class `short` are latency-sensitive and have
+deadlines; all other flows are `long`. xDCTCP knows only the class of a flow, and D2TCP only its deadline. A workload's
+scenario depends on its level (a load, or the number of simultaneous answers) and on the scale.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,32 +23,32 @@ Level = float | int
 
 LOADS = (0.3, 0.6, 0.8)
 SHORT_UP_TO = "100KB"
-"""Default upper size of short flows."""
+"""Default maximum size of short flows."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Traffic and network, at three levels."""
+    """Traffic and network of a comparison, at several levels."""
 
     name: str
     title: str
     about: str
-    """Source, and our additions."""
+    """Source of the workload, and what the survey adds to it."""
     levels: tuple[Level, ...]
-    """Loads, as a share of the receivers' links, or numbers of simultaneous senders."""
+    """Loads as a share of the receivers' links, or numbers of simultaneous senders."""
     tables: Callable[[Level, Scale], _Tables]
-    """Tables of the scenario."""
+    """Returns the tables of the scenario at a level and scale."""
 
     @property
     def group(self) -> str:
-        """Kind of workload in words."""
+        """Kind of workload, as text."""
         if self.name in {each.name for each in PUBLISHED}:
             return "the published flow sizes"
         bursts = all(isinstance(level, int) for level in self.levels)
         return "bursts to one host" if bursts else "the papers' mixes of short and long flows"
 
     def scenario(self, level: Level, scale: Scale) -> Scenario:
-        """Scenario at a level."""
+        """Scenario at a level and scale."""
         return load_scenario({"title": self.title, **self.tables(level, scale)}, directory=SHIPPED)
 
     @staticmethod
@@ -137,22 +137,23 @@ def _fast(answers: Level, scale: Scale) -> _Tables:
 
 @dataclass(frozen=True)
 class Published:
-    """Division of a published distribution into short and long flows."""
+    """A published distribution of flow sizes, divided into short and long flows."""
 
     name: str
     short_bytes: float
-    """Share of all bytes in short flows."""
+    """Share of all bytes that are in short flows."""
     quick_short_bytes: float
-    """Share of bytes in short flows without sizes above `QUICK_MAX`."""
+    """Share of all bytes that are in short flows, if there are no flows above `QUICK_MAX`."""
     quick: str
+    """Duration of a run at the quick scale."""
     full: str
-    """Time span of arrivals."""
+    """Duration of a run at the full scale."""
 
     QUICK_MAX = "3MB"
-    """Largest flow at the quick scale."""
+    """Largest size of a flow at the quick scale."""
 
     def tables(self, load: Level, scale: Scale) -> _Tables:
-        """Eight hosts on a 10 Gbps switch, with all-to-all traffic."""
+        """Tables of a scenario with all-to-all traffic among eight hosts on a 10 Gbps switch."""
         quick = scale is Scale.QUICK
         share = self.quick_short_bytes if quick else self.short_bytes
         sizes = {"kind": "published", "name": self.name}
