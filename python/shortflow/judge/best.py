@@ -1,9 +1,9 @@
-"""Comparison of several contenders with the best of the others, and its correction over many comparisons.
+"""Comparison of each contender with the best of the others, and its correction over many comparisons.
 
-The comparison is that of J. C. Hsu (Ann. Stat. 12, 1984, and "Multiple Comparisons", 1996). A contender may be the best
-unless another is significantly better. Hsu's critical values need equal variances, but schemes with timeouts scatter a
-hundredfold more. So each pair has its own test, and the level is divided by the number of the others (Bonferroni),
-which holds for any variances.
+The method is that of J. C. Hsu (Ann. Stat. 12, 1984, and "Multiple Comparisons", 1996). A contender may be the best
+unless another contender is significantly better. Hsu's critical values need equal variances, but schemes with timeouts
+scatter up to 100 times more than others. Therefore, each pair has its own test at the level divided by the number of
+other contenders (Bonferroni), which is valid for any variances.
 """
 
 import math
@@ -15,40 +15,47 @@ from shortflow.judge.verdicts import Verdict, true_interval, verdict_of
 from shortflow.lazy import np, npt, ranks, special
 
 LEVEL = 0.05
-"""Error rate of the set of possible best contenders, and false discovery rate of sole winners."""
+"""Error rate of the set of contenders that may be the best, and false discovery rate of sole winners."""
 EQUAL = 1e-9
 """Differences below this are rounding errors."""
 
 
 @dataclass(frozen=True)
 class Best:
-    """Contenders, the likeliest first, each with the verdict on "as good as the best"."""
+    """Result of a comparison with the best. The likeliest contender is first.
+
+    `verdicts` has each contender's verdict on the statement "as good as the best".
+    """
 
     verdicts: Mapping[str, Verdict]
 
     @property
     def leaders(self) -> list[str]:
-        """Contenders that may be the best."""
+        """Contenders of which each may be the best."""
         return [name for name, verdict in self.verdicts.items() if verdict is not Verdict.DIFFERS]
 
     @property
     def verdict(self) -> Verdict:
-        """Verdict on "the leaders are the best": untested without two contenders, undecided if one is undecided."""
+        """Verdict on "the leaders are the best".
+
+        It is untested for fewer than two contenders, and undecided if the verdict on a contender is undecided.
+        """
         if len(self.verdicts) < 2:
             return Verdict.UNTESTED
         return Verdict.UNDECIDED if Verdict.UNDECIDED in self.verdicts.values() else Verdict.AGREES
 
     def word(self, *, sole: str, several: str, undecided: str, untested: str) -> str:
-        """The verdict in a user's words: a sole leader, several equal ones, undecided, or nothing to compare."""
+        """The caller's word for the verdict: a sole leader, several equal leaders, undecided, or untested."""
         if self.verdict is Verdict.AGREES:
             return several if len(self.leaders) > 1 else sole
         return undecided if self.verdict is Verdict.UNDECIDED else untested
 
 
 def beside(lead: Estimate, more_is_better: bool, ties: tuple[float, float]) -> Verdict:
-    """Verdict on "as good as the best" by the best's relative difference from the contender.
+    """Verdict on "as good as the best" for a contender. `lead` is the best's relative difference from the contender.
 
-    It agrees for a tie: the factor is within the first of `ties` of 1, and its interval within the second.
+    The verdict agrees for a tie. In a tie, the factor between both differs from 1 by at most the first of `ties`, and
+    its whole interval by at most the second.
     """
     ends = true_interval(lead)
     worse = verdict_of(ends, (-math.inf, 0.0) if more_is_better else (0.0, math.inf)) is Verdict.DIFFERS
@@ -62,25 +69,25 @@ def beside(lead: Estimate, more_is_better: bool, ties: tuple[float, float]) -> V
 
 @dataclass(frozen=True)
 class Contest:
-    """Contenders with a p-value each, to correct verdicts over many such comparisons."""
+    """Comparison with the best by p-values, so that verdicts can be corrected over many comparisons."""
 
     chances: Mapping[str, float]
-    """p-value of "no other is better" for each contender."""
+    """For each contender, the p-value of "no other contender is better"."""
     detectable: Mapping[str, float]
-    """Detectable distance of each contender behind the likeliest, given their scatter."""
+    """For each contender, the smallest detectable distance from the likeliest one, given the scatter of the pair."""
     alike: bool
     """True if several contenders have the same loss in every seed."""
     confirmed: bool = False
-    """True if the likeliest contender stays a sole winner among all comparisons (`confirm`)."""
+    """True if the likeliest contender remains a sole winner after the correction over all comparisons (`confirm`)."""
 
     @property
     def claim(self) -> float:
-        """p-value of "another contender is as good as the likeliest": second-largest chance."""
+        """p-value of "another contender is as good as the likeliest", which is the second-largest chance."""
         return sorted(self.chances.values())[-2] if len(self.chances) > 1 else 1.0
 
     @property
     def best(self) -> Best:
-        """Comparison with the best; a sole winner counts only if confirmed."""
+        """Verdicts of the comparison. A sole winner that is not confirmed is undecided."""
         if self.alike:
             return Best(dict.fromkeys(self.chances, Verdict.AGREES))
         lead = Verdict.AGREES if self.confirmed else Verdict.UNDECIDED
@@ -88,9 +95,9 @@ class Contest:
 
 
 def contest(losses: Mapping[str, Sequence[float]]) -> Contest:
-    """Comparison of contenders by their losses, one per seed; the seeds are blocks. Less is better.
+    """Compares contenders by their losses, with one loss per seed in the same order. Seeds are blocks; less is better.
 
-    The contenders that may be the best miss the best one with a probability of at most `LEVEL`.
+    The probability that the true best is not among the contenders that may be the best is at most `LEVEL`.
     """
     seeds = len(next(iter(losses.values()), ()))
     table = np.array([*losses.values()]).reshape(len(losses), seeds)
@@ -99,19 +106,19 @@ def contest(losses: Mapping[str, Sequence[float]]) -> Contest:
 
 
 def confirm(contests: Sequence[Contest]) -> list[Contest]:
-    """The comparisons, with their sole winners confirmed at a false discovery rate of `LEVEL` over all of them.
+    """Confirms the sole winners of comparisons at a false discovery rate of `LEVEL` over all comparisons.
 
-    Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57, 1995.
+    The method is that of Y. Benjamini and Y. Hochberg (J. R. Stat. Soc. B 57, 1995).
     """
     rates = ranks.false_discovery_control([each.claim for each in contests]) if contests else []
     return [replace(each, confirmed=bool(rate <= LEVEL)) for each, rate in zip(contests, rates, strict=True)]
 
 
 def _chances(losses: "npt.NDArray[np.float64]") -> tuple[list[float], list[float]]:
-    """Chance of each row to be the lowest, and its detectable distance behind the likeliest row.
+    """Each row's p-value of being the lowest, and its smallest detectable distance from the likeliest row.
 
     `losses` has a row per contender and a column per seed, which is a block. Each pair has a one-sided t test. A single
-    seed separates nothing.
+    seed cannot tell contenders apart.
     """
     rows, seeds = losses.shape
     if rows < 2 or seeds < 2:

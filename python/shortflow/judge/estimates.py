@@ -1,7 +1,7 @@
 """Estimates over seeds: means with confidence intervals, and paired relative differences.
 
-Runs of different seeds are independent. Runs of one seed share arrivals, sizes and destinations across schemes, so
-paired differences scatter less than values.
+Runs with different seeds are independent. Runs with the same seed have the same arrivals, sizes and destinations under
+all schemes, so paired differences scatter less than the values themselves.
 """
 
 import math
@@ -16,36 +16,36 @@ from shortflow.lazy import special
 CONFIDENCE = 0.95
 
 DECISIVE = 5
-"""Fewest seeds that decide an order by chance.
+"""Minimum number of seeds from which a winner is named.
 
-From 2, 3 and 4 seeds, a worse scheme was named as the winner in up to 8, 7 and 4 % of draws, the worst of 196
-populations of real and of heavy-tailed values. From 5 seeds on no population was above 5 %.
+In 196 populations of real and of heavy-tailed values, a worse scheme was named the winner in up to 8, 7 and 4 % of
+draws of 2, 3 and 4 seeds. From 5 seeds on, no population had more than 5 %.
 """
 
 ESTIMABLE = 20
-"""Fewest seeds that estimate how many further seeds narrow an interval.
+"""Minimum number of seeds from which the number of seeds for a narrower interval is estimated.
 
-From 8, 10, 15 and 20 seeds, the total was off by more than a factor of 3 in up to 32, 24, 13 and 8 % of draws, the
-worst of some 20 populations of real and of heavy-tailed values.
+In some 20 populations of real and of heavy-tailed values, the estimated number was wrong by more than a factor of 3 in
+up to 32, 24, 13 and 8 % of draws of 8, 10, 15 and 20 seeds.
 """
 
 _UNSEEN = 3
-"""Rule of three: an event unseen in n seeds occurs at most 3 times in n others, with 95 % confidence."""
+"""Rule of three: with 95 % confidence, an event that n seeds did not have has a mean of at most 3 in n other seeds."""
 _WIDER = 1.2
-"""Allowances that widen an interval by this factor or more are reported."""
+"""Factor by which an allowance must widen an interval to be reported."""
 _REPORTED = 0.01
-"""Allowances up to this share of the ratio are not reported."""
+"""Share of the ratio that an allowance must exceed to be reported."""
 _TIES = 0.2
-"""Share of equal pairs from which few seeds make the difference."""
+"""Minimum share of equal pairs at which the few other seeds count as rare events."""
 FAR = 10_000
-"""Most further seeds to suggest."""
+"""Maximum number of further seeds that is suggested."""
 
 Interval = tuple[float, float]
-"""Lower and upper end."""
+"""Lower and upper end of an interval."""
 
 
 class Support(Enum):
-    """Possible values of a quantity. Its interval stays within them."""
+    """Range of possible values of a quantity. Intervals stay within the range."""
 
     REAL = "any number"
     NONNEGATIVE = "zero or more"
@@ -56,46 +56,47 @@ class Support(Enum):
 
 @dataclass(frozen=True)
 class FewEvents:
-    """Details of a difference that rests on few events, such as timeouts, late flows or drops."""
+    """Details of a difference whose interval has a large allowance for rare events, such as timeouts or drops."""
 
     move: float
-    """Change of the difference by one more such event in the seeds."""
+    """Change of the relative difference by one more event in all seeds."""
     share: float
-    """Largest share of seeds with such an event that is compatible with seeing none."""
+    """Largest share of seeds with such an event at which it is still plausible that no seed had one."""
     seeds: int | None
-    """Upper bound of further seeds for a small allowance; None above 10,000 or without scatter."""
+    """Upper bound of the number of further seeds that make the allowance small; None above `FAR` or without scatter."""
 
 
 @dataclass(frozen=True, repr=False)
 class Estimate:
-    """A value estimated from `n` seeds and its 95 % confidence interval (None for a single seed).
+    """A value estimated from `n` seeds, and its 95 % confidence interval (None for a single seed).
 
-    For a bound, the interval is that of the bound. A value that is a lower and an upper bound is open.
+    If the value is a bound, the interval is that of the bound. If it is both a lower and an upper bound, the true value
+    is open.
     """
 
     value: float
     ci95: Interval | None
     n: int
     lower_bound: bool = False
-    """True if the true value is this or more."""
+    """True if the true value is at least `value`."""
     upper_bound: bool = False
-    """True if the true value is this or less."""
+    """True if the true value is at most `value`."""
     lacking: int = 0
-    """Number of further seeds without the value."""
+    """Number of seeds that do not have the value, in addition to `n`."""
     allowance: float = 0.0
-    """Allowance at the interval's ends for events that no seed had, added in squares to chance."""
+    """Allowance for rare events at both ends of the interval. It is combined with the scatter by root sum square."""
     few_events: FewEvents | None = None
-    """Set for differences with a large allowance."""
+    """Details of a large allowance, for differences; otherwise None."""
 
     def __repr__(self) -> str:
-        """Six digits; `value` has all."""
+        """Text with six significant digits. The fields have all digits."""
         ends = f"({self.ci95[0]:.6g}, {self.ci95[1]:.6g})" if self.ci95 else "None"
         bounds = "".join(f", {name}=True" for name in ("lower_bound", "upper_bound") if getattr(self, name))
         return f"Estimate({self.value:.6g}, ci95={ends}, n={self.n}{bounds})"
 
     @property
     def half_width(self) -> float | None:
-        """Half the width of the interval, shown after ±."""
+        """Half the width of the interval, which is shown after ±; None for a single seed."""
         return None if self.ci95 is None else (self.ci95[1] - self.ci95[0]) / 2
 
     @property
@@ -106,14 +107,14 @@ class Estimate:
 
 
 def mean_table(estimate: Estimate, name: str = "mean") -> dict[str, Any]:
-    """An estimate as plain data. `ci95` is null for a single seed; for a bound it is the bound's interval."""
+    """An estimate as plain data, with the value under `name`. `ci95` is None for a single seed."""
     bounds = {each: True for each in ("lower_bound", "upper_bound") if getattr(estimate, each)}
     ci95 = None if estimate.ci95 is None else list(estimate.ci95)
     return {name: estimate.value, "ci95": ci95, "n": estimate.n, **bounds}
 
 
 def difference_table(difference: Estimate) -> dict[str, Any]:
-    """A paired difference as plain data; without a sign it has no value."""
+    """A paired difference as plain data. If its sign is open, value and interval are None."""
     if not difference.has_sign:
         return {"relative": None, "ci95": None, "n": difference.n}
     few = difference.few_events
@@ -122,11 +123,11 @@ def difference_table(difference: Estimate) -> dict[str, Any]:
 
 
 def estimate(values: Sequence[float], support: Support = Support.REAL, stake: float = 0.0) -> Estimate:
-    """Mean of independent values and its interval, within `support`.
+    """Mean of independent values, and its 95 % interval within `support`. Raises `TooLittle` without values.
 
-    The interval is Student's t, cut at the ends of the support. For positive values it is mean * exp(± t * se / mean):
-    t for the logarithm of the mean (delta method). `stake` is the effect of one event, such as a timeout, on a value.
-    The interval allows for three events in as many other seeds.
+    The interval is that of Student's t, cut at the ends of the support. For positive values, it is Student's interval
+    for the logarithm of the mean (delta method): mean * exp(± t * se / mean). `stake` is the effect of one rare event,
+    such as a timeout, on a value. The interval allows for three such events in the same number of other seeds.
     """
     if not values:
         raise TooLittle("an estimate needs at least one value")
@@ -148,19 +149,19 @@ def estimate(values: Sequence[float], support: Support = Support.REAL, stake: fl
 def paired_difference(
     values: Sequence[float], baseline: Sequence[float], *, stakes: tuple[float, float] = (0.0, 0.0), among: int = 1
 ) -> Estimate | None:
-    """Relative difference of `values` from `baseline`, paired by seed; both are in the order of the seeds.
+    """Relative difference of `values` from `baseline`, paired by seed. Both are in the order of the seeds.
 
-    The estimate is the ratio of the two means, less one, so it agrees with the displayed means. Its scatter is that of
-    the residuals value - ratio * baseline (classical ratio estimator). This keeps the pairing and allows baselines of
-    zero in single seeds. For nonnegative values the interval is Student's t on the logarithm of the ratio. It ends
-    above -1, and includes zero or not regardless of which side is the baseline. None if the baseline's mean is zero. If
-    all values are zero, the interval is that of the baseline's mean.
+    The estimate is the ratio of the two means minus one, so it agrees with the displayed means. Its scatter is that of
+    the residuals value - ratio * baseline (classical ratio estimator), which uses the pairs and allows a baseline of
+    zero in single seeds. For nonnegative values, the interval is Student's for the logarithm of the ratio. Its lower
+    end is above -1, and it includes zero or not regardless of which side is the baseline. If all values are zero, the
+    interval follows from that of the baseline's mean. None if the baseline's mean is zero.
 
-    If few seeds have a decisive event, such as a timeout, all may have missed one. The interval allows for three such
-    events in as many other seeds. `stakes` are the effects of one event on a value of each side
-    (`shortflow.metrics.stakes`). If values are zero in some seeds, the largest value is one event. If a fifth of the
-    pairs are equal, so is the largest residual. The intervals of `among` differences together have 95 % confidence
-    (Bonferroni).
+    A rare event, such as a timeout, may occur in none of a few seeds. The interval therefore allows for three events in
+    the same number of other seeds. `stakes` has the effect of one event on a value of each side
+    (`shortflow.metrics.stakes`). If values are zero in some seeds, the largest value counts as one event. If at least a
+    fifth of the pairs are equal, the largest residual does. If `among` several differences, the interval is wider, so
+    that all of them together have 95 % confidence (Bonferroni).
     """
     if not values or len(values) != len(baseline):
         raise ValueError("a paired difference needs the same seeds, at least one, on both sides")
@@ -193,9 +194,10 @@ def paired_difference(
 
 
 def _around(mean: float, half: float, allowance: float) -> Interval:
-    """Interval on the logarithm of a positive mean; 0 to ∞ if it overflows.
+    """Interval of a positive mean, symmetric on its logarithm; 0 to ∞ if it overflows.
 
-    Events that add an allowance to a mean multiply it by 1 + allowance / mean. Events of a baseline divide by it.
+    Events that add the allowance to the mean multiply it by 1 + allowance / mean. Events of the baseline divide the
+    ratio by this factor.
     """
     try:
         factor = math.exp(math.hypot(half / mean, math.log1p(allowance / mean)))
@@ -205,9 +207,9 @@ def _around(mean: float, half: float, allowance: float) -> Interval:
 
 
 def _more_seeds(event: float, half: float, n: int) -> int | None:
-    """Number of further seeds until the allowance is negligible; None if too many.
+    """Number of further seeds until the allowance widens the interval by less than `_WIDER`; None above `FAR`.
 
-    With m seeds the allowance is 3 * event / m, and half the plain interval 2 * deviation / sqrt(m).
+    With m seeds, the allowance is 3 * event / m, and the half-width without allowance about 2 * deviation / sqrt(m).
     """
     if half == 0:
         return None
@@ -217,7 +219,7 @@ def _more_seeds(event: float, half: float, n: int) -> int | None:
 
 
 def over_seeds(values: Sequence[float]) -> Estimate:
-    """Mean of one number per seed, with interval; the median with the extremes if any is infinite."""
+    """Mean of one number per seed, with its interval. If a number is infinite, the median with the extremes."""
     if all(map(math.isfinite, values)) or any(map(math.isnan, values)):
         return estimate(values)
     ordered = sorted(values)
@@ -226,7 +228,7 @@ def over_seeds(values: Sequence[float]) -> Estimate:
 
 
 def student(n: int, among: int = 1) -> float:
-    """Student's quantile for the mean of n values, one of `among` means."""
+    """Student's quantile for the 95 % interval of the mean of n values. For one of `among` intervals, it is larger."""
     return float(special.stdtrit(n - 1, 1 - (1 - CONFIDENCE) / 2 / among))
 
 
@@ -235,7 +237,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _half_width(scatter: Sequence[float], among: int = 1) -> float | None:
-    """Half of Student's t interval for the mean of values with this scatter; None for one value."""
+    """Half-width of Student's interval for the mean of the values; None for a single value."""
     n = len(scatter)
     if n < 2:
         return None

@@ -1,4 +1,4 @@
-"""Verdicts: the position of an estimate's interval relative to bands. Users have their own words for verdicts."""
+"""Verdicts: positions of an estimate's interval relative to bands. Callers have their own words for verdicts."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from shortflow.judge.estimates import Estimate
 
 Band = tuple[float, float]
-"""Both ends belong to the band."""
+"""Lower and upper end. Both ends belong to the band."""
 
 
 class Verdict(StrEnum):
@@ -16,10 +16,10 @@ class Verdict(StrEnum):
 
     AGREES = "agrees"
     DIRECTION = "direction"
-    """A change has the expected sign but not the size, or an order holds."""
+    """A change has the expected sign but not the expected size, or an order holds at more than half of the points."""
     DIFFERS = "differs"
     UNDECIDED = "undecided"
-    """The interval or the open side of a bound spans several verdicts. More seeds or longer runs may decide."""
+    """The interval, or the open side of a bound, spans several verdicts. More seeds or longer runs may decide."""
     UNTESTED = "untested"
 
 
@@ -35,19 +35,19 @@ class Possible(NamedTuple):
 
     @classmethod
     def of(cls, verdict: Verdict) -> "Possible":
-        """The range of a verdict: any, if undecided."""
+        """The range of a verdict. An undecided verdict allows any verdict."""
         return cls(Verdict.DIFFERS, Verdict.AGREES) if verdict is Verdict.UNDECIDED else cls(verdict, verdict)
 
     @property
     def verdict(self) -> Verdict:
-        """Verdict, undecided if the worst and the best differ."""
+        """The verdict; undecided if the worst and the best verdict differ."""
         return self.worst if self.worst is self.best else Verdict.UNDECIDED
 
 
 def true_interval(estimate: Estimate | None, *, one_seed_decides: bool = False) -> Band:
-    """Interval of the true value, with an infinite end beyond a bound.
+    """Interval of the true value. The open side of a bound has an infinite end.
 
-    Without an interval the value may be any, or with `one_seed_decides` the estimated one.
+    Without an interval, any value is possible. With `one_seed_decides`, it is then the estimated value.
     """
     if estimate is None or (estimate.ci95 is None and not one_seed_decides):
         return -math.inf, math.inf
@@ -56,7 +56,7 @@ def true_interval(estimate: Estimate | None, *, one_seed_decides: bool = False) 
 
 
 def possible_verdicts(interval: Band, agrees: Band, direction: Band | None = None) -> Possible:
-    """Verdicts that an interval allows. `direction` is a wider band around `agrees`."""
+    """Worst and best verdict that an interval allows. `direction` is a wider band around the band `agrees`."""
     bands = {Verdict.AGREES: agrees, Verdict.DIRECTION: direction or agrees}
     low, high = interval
     worst = min((_at(end, bands) for end in interval), key=_RANKED.index)
@@ -65,22 +65,22 @@ def possible_verdicts(interval: Band, agrees: Band, direction: Band | None = Non
 
 
 def verdict_of(interval: Band, agrees: Band) -> Verdict:
-    """Agrees if the whole interval is in a band, and differs if none of it is."""
+    """Verdict on a band: agrees if the whole interval is within the band, differs if all of it is outside."""
     return possible_verdicts(interval, agrees).verdict
 
 
 def joint(found: Iterable[Possible]) -> Possible:
-    """Range of several verdicts that must all agree: untested without any."""
+    """Range of the joint verdict on conditions that must all agree; untested without conditions."""
     return _ranging(found, min)
 
 
 def spanning(found: Iterable[Possible]) -> Possible:
-    """Range of one claim's verdicts under several assumptions, any of which may be true: untested without any."""
+    """Range of a claim's verdict under several assumptions, any of which may be true; untested without assumptions."""
     return _ranging(found, max)
 
 
 def _ranging(found: Iterable[Possible], best: Callable[..., Verdict]) -> Possible:
-    """The worst of all, and the lowest or highest of their best verdicts."""
+    """The worst of all worst verdicts, and the verdict that `best` chooses among all best verdicts."""
     every = list(found)
     if not every:
         return Possible.of(Verdict.UNTESTED)

@@ -16,31 +16,31 @@ from shortflow.tuning.goal import Constraint, Goal, Parameter
 from shortflow.tuning.record import Question
 
 WORKLOADS = ("l2dct-pareto", "l2dct-benchmark", "websearch-star", "facebook-hadoop-star")
-"""Candidates for the second workload: the first that is not the scenario and has the goal's metrics."""
+"""Candidates for the second workload. The first one that is another scenario and has the goal's metrics is taken."""
 _MOST_PARAMETERS = 12
 
 
 @dataclass(frozen=True)
 class TunedScenario:
-    """A scenario with its changes, and the goal for this scenario."""
+    """A scenario with changed settings, and the goal for this scenario."""
 
     scenario: Scenario
     settings: Settings
-    """Changes to the scenario and to schemes."""
+    """Changed settings of the scenario and of schemes."""
     goal: Goal
     left_out: Sequence[Constraint] = ()
     """Constraints that this scenario cannot measure."""
     shown: Sequence[str] = ()
-    """Further metrics of the check."""
+    """Further metrics that the check measures."""
 
     def runs(self, scheme: str, seeds: Iterable[int], tuned: Settings | None = None) -> list[Run]:
-        """Runs of a scheme with its own or tuned parameters. Settings that it lacks are ignored."""
+        """Runs of a scheme, with `tuned` parameters if given. Changed settings that the scheme lacks are ignored."""
         of_scenario, of_schemes = split_settings(self.settings)
         settings = {**of_scenario, **settings_of(scheme, of_schemes), **(tuned or {})}
         return Plan(self.scenario, [scheme], settings).runs(list(seeds))
 
     def accepts(self, scheme: str, tuned: Settings) -> bool:
-        """True if scenario and scheme accept these parameters."""
+        """True if scenario and scheme accept the tuned parameters."""
         try:
             self.runs(scheme, [1], tuned)
         except ConfigError:
@@ -58,7 +58,7 @@ def ask(
     seeds: int,
     batch: int,
 ) -> Question:
-    """Builds the question, valid in both workloads. Raises `ConfigError`."""
+    """Builds the question of a tuning. Raises `ConfigError` if it is not valid in both workloads."""
     here.goal.check(here.scenario.classes)
     _check_keys(parameters, here.settings)
     laws: dict[str, str] = {}
@@ -103,9 +103,10 @@ def ask(
 def second_workload(
     name: str | None, scenario: Scenario, goal: Goal, settings: Settings, counterparts: Mapping[str, str]
 ) -> TunedScenario:
-    """The named scenario with `settings` (default: first of `WORKLOADS` with the goal's metrics).
+    """The second workload: the named scenario with `settings` (default: first of `WORKLOADS` with the goal's metrics).
 
-    `counterparts` maps metrics of the goal to metrics of that scenario.
+    `counterparts` maps metrics of the goal to metrics of the second scenario. Raises `ConfigError` if the scenario does
+    not have an objective.
     """
     if name is not None:
         found = load_scenario(name, split_settings(settings)[0])
@@ -137,7 +138,7 @@ def _check_keys(parameters: Sequence[Parameter], settings: Settings) -> None:
 
 
 def _in_its_steps(here: TunedScenario, scheme: str, parameter: Parameter) -> Parameter:
-    """The parameter, in steps of 1 for integer keys. Raises `ConfigError` for an unknown key."""
+    """The parameter, with steps of 1 if its key takes only integers. Raises `ConfigError` for an unknown key."""
 
     def accepts(value: float, prefix: str = "") -> bool:
         return here.accepts(scheme, {prefix + parameter.key: parameter.written(value)})
@@ -154,7 +155,7 @@ def _in_its_steps(here: TunedScenario, scheme: str, parameter: Parameter) -> Par
 
 
 def _check_ranges(workload: TunedScenario, scheme: str, parameters: Sequence[Parameter]) -> None:
-    """Checks that each end of each range is accepted with some ends of the others, and has an effect."""
+    """Raises `ConfigError` if an end of a range is invalid with all ends of the other ranges, or has no effect."""
     untried = {(each.key, end) for each in parameters for end in (each.low, each.high)}
     for ends in itertools.product(*((each.low, each.high) for each in parameters)):
         corner = {(each.key, end) for each, end in zip(parameters, ends, strict=True)}
@@ -172,7 +173,7 @@ def _check_ranges(workload: TunedScenario, scheme: str, parameters: Sequence[Par
 
 
 def _changes_flows(here: TunedScenario, scheme: str, parameter: Parameter) -> bool:
-    """True if both ends (if accepted) give scenarios with different flows."""
+    """True if a parameter changes the flows: untuned scenario and accepted ends of the range differ in them."""
     found = [here.runs(scheme, [1], end)[0] for end in ({}, *parameter.ends) if here.accepts(scheme, end)]
     resolved = [{(key, value) for key, value, _ in run.scenario.core.resolved()} for run in found]
     changed = {key for each in resolved for key, _ in each ^ resolved[0]}

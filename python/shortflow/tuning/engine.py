@@ -1,6 +1,6 @@
-"""Search for parameters: batches of trials on common seeds, then a check on fresh ones.
+"""Search for parameters: batches of trials on common seeds, then a check on fresh seeds.
 
-All trials and reference schemes have the same seeds, so the same flows unless a parameter changes them.
+All trials and reference schemes have the same seeds, and therefore the same flows, unless a parameter changes them.
 """
 
 import math
@@ -22,31 +22,31 @@ from shortflow.tuning.proposals import Proposals
 from shortflow.tuning.record import Check, Question, Trial, Tuning
 
 BATCH = 8
-"""Trials proposed before any of their results is known."""
+"""Number of trials that are proposed before the result of any of them is known."""
 TRIALS = 64
 SEEDS = 3
 CHECK_SEEDS = 10
 BASELINE = "dctcp"
 _CHECKED = 5
-"""Most trials of a Pareto front to check."""
+"""Maximum number of trials of a Pareto front that are checked."""
 _LEAST_FEASIBLE = 4
-"""Feasible trials needed before a trial can be given up as worse."""
+"""Minimum number of feasible trials before a trial can be given up as worse."""
 
 
 def ask_tuning(
     directory: Path, question: Question, workloads: Sequence[TunedScenario], trials: int, check_seeds: int
 ) -> Ask[Tuning]:
-    """Searches parameters in the first workload, and checks the result in all.
+    """Searches parameters in the first workload, and checks the result in all workloads.
 
-    Trials have seeds 1 to `seeds`. Their number is rounded up to batches of eight; the search ends early when all
-    stepped combinations are tried. With one objective, hopeless trials stop after a third of their seeds. The best
-    trial, or up to five of a Pareto front, then run with fresh seeds, beside the untuned scheme and the `baseline`. All
-    results are kept: the same question resumes.
+    Trials have seeds 1 to `question.seeds`. Their number is rounded up to full batches. The search ends early if all
+    combinations of stepped parameters have been tried. With one objective, hopeless trials stop after a third of their
+    seeds. Then the best trial, or up to five trials of a Pareto front, run with fresh seeds, and so do the untuned
+    scheme and the baseline. Results are stored after each batch, and the same question resumes.
     """
     tuning = record.resume(directory, question)
     fresh = range(question.seeds + 1, question.seeds + check_seeds + 1)
     of = _expected(tuning, trials, len(workloads) * check_seeds)
-    for workload in workloads:  # on a seed that the check needs anyway
+    for workload in workloads:  # with a seed that the check needs anyway, so that no run is done in vain
         yield from _require_metrics(workload, question.schemes(workload.goal), fresh[0], of)
     tuning = yield from _search(directory, workloads[0], tuning, trials, of)
     if tuning.chosen:
@@ -59,7 +59,10 @@ def ask_tuning(
 
 
 def _results(groups: Sequence[Sequence[Run]], of: int, *, keep_going: bool = True) -> Ask[list[list[Result]]]:
-    """Results of each group of runs, in order; all run in parallel. A lost run, or without `keep_going` any, raises."""
+    """Results of each group of runs, in order. All runs may be done in parallel.
+
+    A lost run raises `LostRun`. Without `keep_going`, any failed run raises its error.
+    """
     done = yield Wanted([run for group in groups for run in group], tables=False, keep_going=keep_going, of=of)
     for result in done:
         if result.error and not result.is_final:
@@ -69,7 +72,7 @@ def _results(groups: Sequence[Sequence[Run]], of: int, *, keep_going: bool = Tru
 
 
 def _require_metrics(workload: TunedScenario, schemes: Sequence[str], seed: int, of: int) -> Ask[None]:
-    """Refuses metrics that untuned runs lack. Raises if a run fails."""
+    """Raises `ConfigError` if untuned runs do not have a metric of the goal, and the error of a failed run."""
     runs = [run for scheme in schemes for run in workload.runs(scheme, [seed])]
     for result in (yield Wanted(runs, tables=False, of=of)):
         for metric in workload.goal.metrics:
@@ -79,7 +82,7 @@ def _require_metrics(workload: TunedScenario, schemes: Sequence[str], seed: int,
 
 
 def _expected(tuning: Tuning, trials: int, fresh_runs: int) -> int:
-    """Most runs of the tuning: references, missing trials and the check."""
+    """Maximum number of runs that the tuning still needs: references, missing trials and the check."""
     question = tuning.question
     batches = math.ceil(max(trials - len(tuning.trials), 0) / question.batch)
     checked = 1 if len(question.goal.objectives) == 1 else _CHECKED
@@ -88,9 +91,9 @@ def _expected(tuning: Tuning, trials: int, fresh_runs: int) -> int:
 
 
 def _measurement(goal: Goal, runs: Sequence[Result], more: Sequence[str] = ()) -> Measurement:
-    """Deciding metrics of some runs and more of them, by seed. A failed run has none."""
+    """Measurement of runs: the deciding metrics of a goal and `more` metrics, by seed. A failed run has no values."""
     values = {metric: [run.metrics.get(metric) for run in runs] for metric in [*goal.metrics, *more]}
-    # None without finite flows, and for failed runs.
+    # The share is None for runs without finite flows, and for failed runs.
     values[UNFINISHED_OF_ALL.pattern] = [share or 0.0 for share in values[UNFINISHED_OF_ALL.pattern]]
     bounds = sorted({metric for run in runs for metric in run.lower_bounds if metric in values})
     stakes = dict.fromkeys(values, 0.0)
@@ -102,7 +105,7 @@ def _measurement(goal: Goal, runs: Sequence[Result], more: Sequence[str] = ()) -
 
 
 def _search(directory: Path, here: TunedScenario, tuning: Tuning, trials: int, of: int) -> Ask[Tuning]:
-    """Runs trials up to this number, in full batches. Each batch is kept when done."""
+    """Runs trials in full batches until there are at least `trials`. Each batch is stored when it is done."""
     question = tuning.question
     names = question.schemes(question.goal)
     found = yield from _results([here.runs(name, range(1, question.seeds + 1)) for name in names], of, keep_going=False)
@@ -126,7 +129,7 @@ def _search(directory: Path, here: TunedScenario, tuning: Tuning, trials: int, o
 
 
 def _batch(here: TunedScenario, tuning: Tuning, proposed: Sequence[Mapping[str, float]], of: int) -> Ask[list[Trial]]:
-    """Trials of a batch: a third of the seeds for all (with two objectives, all seeds), the rest if not hopeless."""
+    """Trials of a batch. With one objective, hopeless trials have only a third of the seeds."""
     question = tuning.question
     settings = [question.written(values) for values in proposed]
     one = len(question.goal.objectives) == 1
@@ -145,9 +148,9 @@ def _batch(here: TunedScenario, tuning: Tuning, proposed: Sequence[Mapping[str, 
 
 
 def _is_hopeless(tuning: Tuning, trial: Trial) -> bool:
-    """True if flows were unfinished, or the objective is worse than the median of feasible trials.
+    """True if a trial has unfinished flows, or an objective worse than the median of feasible trials.
 
-    Infeasible trials do not count: constraints usually cost performance.
+    Infeasible trials do not count in the median, because breaking a constraint usually improves the objective.
     """
     judgement = tuning.judge(trial)
     if judgement.objectives is None or judgement.violations[0] > 0:
@@ -159,7 +162,7 @@ def _is_hopeless(tuning: Tuning, trial: Trial) -> bool:
 
 
 def _check(workload: TunedScenario, tuning: Tuning, seeds: Sequence[int], of: int) -> Ask[Check]:
-    """The best trials and the other schemes on fresh seeds."""
+    """Measures the best trials and the other schemes with fresh seeds."""
     question, names = tuning.question, tuning.question.schemes(workload.goal)
     trials = [tuning.trials[number] for number in _worth_checking(tuning)]
     groups = [workload.runs(name, seeds) for name in names]
@@ -179,7 +182,7 @@ def _check(workload: TunedScenario, tuning: Tuning, seeds: Sequence[int], of: in
 
 
 def _worth_checking(tuning: Tuning) -> list[int]:
-    """The chosen trial, then the ends of the front, then trials between."""
+    """Numbers of the trials to check: the chosen one, then the ends of the front, then trials between."""
     front, chosen = tuning.front, tuning.chosen
     assert chosen is not None
     first = [chosen.number, front[0], front[-1]]

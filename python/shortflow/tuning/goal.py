@@ -1,4 +1,4 @@
-"""Goals of a tuning: one objective with optional constraints, or a trade-off of two."""
+"""Goals of a tuning: one objective, or two for a trade-off, with optional constraints."""
 
 import math
 import random
@@ -13,17 +13,17 @@ from shortflow.terms import Bound, Range
 
 _RANGE = "KEY=LOW:HIGH, KEY=LOW:HIGH:STEP or KEY=LOW:HIGH:log, such as transport.g=0.01:0.5:log or knee_low=20KB:1MB"
 _DIGITS = 4
-"""Significant digits of values without steps; runs do not resolve more."""
+"""Number of significant digits of values without steps. Runs do not resolve more digits."""
 _MOST_STEPS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Parameter(Range):
-    """A key and the range of its values, both ends included."""
+    """A key and the range of its values, which includes both ends."""
 
     @classmethod
     def parse(cls, text: str) -> "Parameter":
-        """Parses a parameter with its range. Raises `ConfigError`."""
+        """Parses a parameter with its range, such as `transport.g=0.01:0.5:log`. Raises `ConfigError`."""
         found = cls(**vars(Range.read(text, f"--param {text}: expected {_RANGE}, with units of one kind")))
         if not found.low < found.high < math.inf:
             raise ConfigError(f"--param {text}: expected a low end below the high end")
@@ -36,7 +36,7 @@ class Parameter(Range):
 
     @property
     def text(self) -> str:
-        """The range as written."""
+        """The parameter as text, such as `transport.g=0.01:0.5:log`."""
         ends = f"{self.written(self.low)}:{self.written(self.high)}"
         if self.step is not None:
             return f"{self.key}={ends}:{plain_number(self.step)}{self.unit}"
@@ -44,7 +44,7 @@ class Parameter(Range):
 
     @property
     def ends(self) -> list[dict[str, str]]:
-        """Both ends as settings."""
+        """Settings of both ends of the range."""
         return [{self.key: self.written(end)} for end in (self.low, self.high)]
 
     @property
@@ -53,7 +53,7 @@ class Parameter(Range):
         return math.inf if self.step is None else round((self.high - self.low) / self.step) + 1
 
     def at(self, place: int) -> float:
-        """Value of a step, counted from 0."""
+        """Value of step number `place`, counted from 0."""
         return rounded(self.low + place * (self.step or 0.0))
 
     def drawn(self, dice: random.Random) -> float:
@@ -63,13 +63,13 @@ class Parameter(Range):
         return value if self.step is None else self.at(round((value - self.low) / self.step))
 
     def written(self, value: float) -> str:
-        """Formats a value as a setting, without exponent."""
-        if self.step is None and value not in (self.low, self.high):  # the ends stay as written
+        """Text of a value as a setting, without exponent."""
+        if self.step is None and value not in (self.low, self.high):  # the ends keep all the digits that users gave
             value = float(f"{value:.{_DIGITS}g}")
         return f"{plain_number(rounded(value))}{self.unit}"
 
     def value(self, text: str) -> float | None:
-        """Parses a setting into the parameter's unit; None if it is not one of the parameter's values."""
+        """Number of a setting in the parameter's unit; None if it is not one of the parameter's values."""
         found, unit = parse(text), parse(f"1{self.unit}")
         if not found or not unit or found.base != unit.base:
             return None
@@ -85,22 +85,22 @@ _SYNTAX = "METRIC >= FACTOR * SCHEME or METRIC >= NUMBER, also with <=, such as 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Results of one scheme with one choice of parameters, by seed."""
+    """Results of a scheme with one choice of parameters, by seed."""
 
     seeds: list[int]
     values: dict[str, list[float | None]]
-    """Value of each metric by seed; None if a run lacks it."""
+    """Values of each metric in the order of the seeds; None if a run does not have the metric."""
     lower_bounds: list[str]
-    """Metrics that are lower bounds in some run, because of unfinished flows."""
+    """Metrics that are lower bounds in at least one run, because of unfinished flows."""
     digests: list[str | None]
-    """Digest of each run; None if it failed."""
+    """Digest of each run; None for a failed run."""
     errors: dict[int, str] = field(default_factory=dict)
     """Errors of failed runs by seed."""
     stakes: dict[str, float] = field(default_factory=dict)
     """Largest stake of each metric in any run (see `shortflow.metrics.stakes`)."""
 
     def mean(self, metric: str, first: int | None = None) -> float | None:
-        """Mean of a metric over all or the `first` seeds; None if a run lacks it."""
+        """Mean of a metric over the `first` seeds (default: all); None if a run does not have the metric."""
         values = self.values[metric][:first]
         known = [value for value in values if value is not None]
         return sum(known) / len(known) if known and len(known) == len(values) else None
@@ -115,24 +115,27 @@ class Objective:
 
     @property
     def text(self) -> str:
-        """Objective in words."""
+        """The objective as text."""
         return f"{'largest' if self.maximize else 'least'} {self.metric}"
 
     def gain(self, change: float) -> float:
-        """The change, positive if it improves the objective."""
+        """The change with the sign that is positive if it improves the objective."""
         return change if self.maximize else -change
 
 
 @dataclass(frozen=True)
 class Constraint(Bound):
-    """A bound on a metric's mean: a number, or a multiple of another scheme's mean."""
+    """A bound on a metric's mean. The bound is a number, or a multiple of another scheme's mean."""
 
     scheme: str | None = None
-    """Scheme whose mean on the same seeds is multiplied by the bound; None if the bound is a number."""
+    """Scheme whose mean on the same seeds the bound multiplies; None if the bound is a number."""
 
     @classmethod
     def parse(cls, text: str) -> "Constraint":
-        """Parses a constraint such as `goodput_long_bps >= 0.99 * dctcp` or `queue_mean_pkt <= 30pkt`."""
+        """Parses a constraint, such as `goodput_long_bps >= 0.99 * dctcp` or `queue_mean_pkt <= 30pkt`.
+
+        Raises `ConfigError` for any other text.
+        """
         metric, sign, right = cls.split(text, _SIGNS) or ("", "", "*")
         if number := cls.number(right):
             return cls(metric, sign, *number)
@@ -144,42 +147,45 @@ class Constraint(Bound):
 
     @property
     def text(self) -> str:
-        """Constraint as written."""
+        """The constraint as text."""
         if self.scheme:
             return f"{self.metric} {self.sign} {self.bound:g} * {self.scheme}"
         return f"{self.metric} {self.sign} {self.bound:g}{self.unit.replace('share', '')}"
 
     def limit(self, references: Mapping[str, Measurement], first: int | None = None) -> float | None:
-        """The bound as a number, over the same seeds; None if the other scheme lacks the metric."""
+        """The bound as a number. `references` has other schemes' measurements, of which the `first` seeds count.
+
+        None if the other scheme does not have the metric.
+        """
         if self.scheme is None:
             return self.bound
         mean = references[self.scheme].mean(self.metric, first)
         return None if mean is None else self.bound * mean
 
     def violation(self, value: float, limit: float) -> float:
-        """Violation relative to the bound; 0 or less if the bound is kept."""
+        """Violation of the bound by a value, relative to the bound; 0 or less if the bound is kept."""
         beyond = value - limit if self.sign == "<=" else limit - value
         return beyond / abs(limit) if limit else beyond
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Value of a measurement for a goal."""
+    """Judgement of a measurement by a goal."""
 
     objectives: list[float] | None
-    """Mean of each objective; None if a run lacks a deciding metric."""
+    """Mean of each objective; None if a run does not have a deciding metric."""
     violations: list[float]
-    """Relative violations of unfinished flows and each constraint; positive if violated."""
+    """Share of unfinished flows, then the relative violation of each constraint. Positive numbers are violations."""
 
     @property
     def feasible(self) -> bool:
-        """True if all constraints hold."""
+        """True if all flows finished and all constraints hold."""
         return self.objectives is not None and all(each <= 0 for each in self.violations)
 
 
 @dataclass(frozen=True)
 class Goal:
-    """One or two objectives, and constraints. Unfinished flows always violate the goal."""
+    """One or two objectives, with constraints. Unfinished flows always violate the goal."""
 
     objectives: list[Objective]
     constraints: list[Constraint] = field(default_factory=list)
@@ -188,30 +194,34 @@ class Goal:
     def parse(
         cls, minimize: Sequence[str] = (), maximize: Sequence[str] = (), subject_to: Sequence[str] = ()
     ) -> "Goal":
-        """Parses names of metrics to minimise or maximise, and constraints."""
+        """A goal from names of metrics to minimise or maximise, and from texts of constraints."""
         wanted = [*map(Objective, minimize), *(Objective(each, maximize=True) for each in maximize)]
         return cls(wanted, [Constraint.parse(each) for each in subject_to])
 
     @property
     def metrics(self) -> list[str]:
-        """Deciding metrics, each once."""
+        """Metrics that decide the goal, without duplicates."""
         wanted = [each.metric for each in self.objectives]
         return list(dict.fromkeys([*wanted, *(each.metric for each in self.constraints), UNFINISHED_OF_ALL.pattern]))
 
     @property
     def schemes(self) -> list[str]:
-        """Schemes that constraints compare with."""
+        """Schemes whose means bound a metric in a constraint."""
         return list(dict.fromkeys(each.scheme for each in self.constraints if each.scheme))
 
     @property
     def text(self) -> str:
-        """Goal in words."""
+        """The goal as text."""
         wanted = " and ".join(each.text for each in self.objectives)
         limits = " and ".join(each.text for each in self.constraints)
         return f"{wanted}, subject to {limits}" if limits else wanted
 
     def check(self, classes: Sequence[str]) -> None:
-        """Refuses metrics foreign to these flow classes, bounds in another unit, and 0 or more than 2 objectives."""
+        """Raises `ConfigError` for a goal that no run with these flow classes can measure.
+
+        The error is about a metric that the runs cannot have, a bound in another unit, or a number of objectives other
+        than 1 and 2.
+        """
         names = [each.metric for each in self.objectives]
         if len(names) not in (1, 2) or len(set(names)) < len(names):
             raise ConfigError(
@@ -224,9 +234,10 @@ class Goal:
             limit.check_unit(f"--subject-to {limit.text}", possible(classes)[limit.metric].unit)
 
     def elsewhere(self, counterparts: Mapping[str, str], classes: Sequence[str]) -> "tuple[Goal, list[Constraint]]":
-        """The goal with counterparts of metrics, for a scenario with these flow classes.
+        """The goal for another scenario with these flow classes, and the constraints that it cannot measure.
 
-        Also returns the constraints it cannot measure. Raises `ConfigError` if it lacks an objective.
+        `counterparts` maps metrics of the goal to metrics of the other scenario. Raises `ConfigError` if the scenario
+        does not have an objective.
         """
         unknown = next((metric for metric in counterparts if metric not in self.metrics), None)
         if unknown:
@@ -239,7 +250,7 @@ class Goal:
         return goal, lost
 
     def judge(self, found: Measurement, references: Mapping[str, Measurement]) -> Judgement:
-        """Judges a measurement. References use the same number of seeds."""
+        """Judges a measurement. Bounds by other schemes use the same number of their first seeds."""
         objectives = [found.mean(each.metric) for each in self.objectives]
         pairs = [(found.mean(each.metric), each.limit(references, len(found.seeds))) for each in self.constraints]
         known = [each for each in objectives if each is not None]
@@ -249,7 +260,7 @@ class Goal:
             if value is not None and limit is not None
         ]
         complete = len(known) == len(objectives) and len(violations) == len(pairs)
-        # Share of unfinished flows; 1 if a deciding metric is a bound for another reason.
+        # The first violation is the share of unfinished flows, or 1 if a deciding metric is a bound for another reason.
         unfinished = found.mean(UNFINISHED_OF_ALL.pattern) or float(
             any(metric in found.lower_bounds for metric in self.metrics)
         )
@@ -257,6 +268,6 @@ class Goal:
 
 
 def dominates(goal: Goal, one: Sequence[float], other: Sequence[float]) -> bool:
-    """True if the means are nowhere worse and somewhere better than the other means."""
+    """True if the means `one` are worse than `other` in no objective, and better in at least one."""
     gains = [objective.gain(ours - theirs) for objective, ours, theirs in zip(goal.objectives, one, other, strict=True)]
     return all(gain >= 0 for gain in gains) and any(gain > 0 for gain in gains)

@@ -1,4 +1,4 @@
-"""A tuning's report, and the tuning as plain data."""
+"""Report of a tuning, and the tuning as plain data."""
 
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ def write_page(tuning: Tuning, path: Path) -> None:
 
 
 def tuning_table(tuning: Tuning) -> dict[str, Any]:
-    """The tuning as plain data (docs/results.md)."""
+    """The tuning as plain data. `docs/results.md` describes the keys."""
     chosen, found, goal = tuning.chosen, importances(tuning), tuning.question.goal
     objectives = [each.metric for each in goal.objectives]
     wanted = [{"metric": each.metric, "maximize": each.maximize} for each in goal.objectives]

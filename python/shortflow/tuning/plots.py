@@ -1,4 +1,4 @@
-"""The charts of a tuning: the trade-off, its course, the choices of parameters, and their importance."""
+"""Charts of a tuning: trade-off, objectives by trial, choices of parameters, and importance of parameters."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ Groups = Mapping[str, Sequence[Trial]]
 
 
 def plots(tuning: Tuning) -> Iterator[Chart]:
-    """All charts that the trials have data for."""
+    """All charts for which the trials have data."""
     groups = _groups(tuning)
     objectives = tuning.question.goal.objectives
     scales = [_scale(tuning, each) for each in objectives]
@@ -32,7 +32,7 @@ def plots(tuning: Tuning) -> Iterator[Chart]:
 
 
 def _groups(tuning: Tuning) -> Groups:
-    """The trials that have the objectives' metrics, by what they are worth."""
+    """Trials that have all objectives, in groups: given up, infeasible, feasible, and best."""
     groups: dict[str, list[Trial]] = {name: [] for name in (GIVEN_UP, INFEASIBLE, FEASIBLE, BEST)}
     for trial in tuning.trials:
         if tuning.judge(trial).objectives is None:
@@ -47,7 +47,7 @@ def _groups(tuning: Tuning) -> Groups:
 
 
 def _trade_off(tuning: Tuning, groups: Groups, scales: Sequence[DisplayUnit]) -> Chart:
-    """The two objectives of every trial, the front, and the schemes that nothing is tuned of."""
+    """Chart of the two objectives of all trials and untuned schemes, with the Pareto front."""
     x, y = tuning.question.goal.objectives
     measured = [(name, _label(trial), trial.found) for name, trials in groups.items() for trial in trials]
     measured += [(name, "untuned", found) for name, found in tuning.references.items()]
@@ -75,7 +75,7 @@ def _trade_off(tuning: Tuning, groups: Groups, scales: Sequence[DisplayUnit]) ->
 
 
 def _history(tuning: Tuning, groups: Groups, scales: Sequence[DisplayUnit]) -> Chart:
-    """The objectives in the order of the trials."""
+    """Chart of the objectives in the order of the trials."""
     objectives, groups_of = tuning.question.goal.objectives, list(groups)
     rows = [
         {"scheme": name, "panel": each.metric, "label": _label(trial), "trial": trial.number}
@@ -97,7 +97,7 @@ def _history(tuning: Tuning, groups: Groups, scales: Sequence[DisplayUnit]) -> C
 
 
 def _choices(tuning: Tuning, groups: Groups, scales: Sequence[DisplayUnit]) -> Chart:
-    """Every trial as a line through its parameters to its objectives."""
+    """Chart with a line for each trial, through its parameters to its objectives."""
     question, objectives = tuning.question, tuning.question.goal.objectives
     lines = [
         (
@@ -128,14 +128,14 @@ def _choices(tuning: Tuning, groups: Groups, scales: Sequence[DisplayUnit]) -> C
 
 
 def _height(value: float, low: float, high: float, *, log: bool) -> float:
-    """The place on an axis, from 0 to 1."""
+    """Position of a value on an axis, from 0 at its lower end to 1 at its upper end."""
     if high <= low:
         return 0.5
     return math.log(value / low) / math.log(high / low) if log else (value - low) / (high - low)
 
 
 def _importance(tuning: Tuning, found: Sequence[Mapping[str, float]]) -> Chart:
-    """The share of each parameter in what makes trials good."""
+    """Chart of the importance of each parameter for good trials, by objective."""
     names = [objective.metric for objective in tuning.question.goal.objectives]
     rows = [
         {"panel": name, "key": key, "share": shares[key]}
@@ -152,7 +152,7 @@ def _importance(tuning: Tuning, found: Sequence[Mapping[str, float]]) -> Chart:
 
 
 def _mean(found: Measurement, objective: Objective) -> float:
-    """An objective's mean where there is one, as there is of trials in groups and of schemes."""
+    """Mean of an objective; NaN without one, which trials in groups and schemes always have."""
     mean = found.mean(objective.metric)
     return float("nan") if mean is None else mean
 
@@ -171,7 +171,7 @@ def _metric(tuning: Tuning, objective: Objective) -> Metric:
 
 
 def _label(trial: Trial) -> str:
-    """A trial and its parameters."""
+    """Text with the number and the parameters of a trial."""
     return f"trial {trial.number}: {', '.join(f'{key} = {value}' for key, value in trial.settings.items())}"
 
 
@@ -179,13 +179,13 @@ class TuningPlots:
     """Charts of a tuning."""
 
     def __init__(self, tuning: Tuning) -> None:
-        """The tuning of the charts."""
+        """`tuning` is the tuning that the charts show."""
         self._tuning = tuning
 
     def all(self) -> list[Chart]:
-        """Charts of its report: trade-off of two objectives, course, choices and their importance."""
+        """Charts of the report: trade-off of two objectives, objectives by trial, choices, and importance."""
         return list(plots(self._tuning))
 
     def sketch(self) -> str:
-        """The first of them as HTML."""
+        """The first chart as HTML; empty without charts."""
         return next((chart._repr_html_() for chart in plots(self._tuning)), "")

@@ -1,7 +1,8 @@
 """Proposals of parameters by Optuna's tree-structured Parzen estimator (TPE), in batches.
 
-A batch is proposed before any of its results is told. Results are told in order, and random numbers depend on the batch
-alone. So proposals follow from the question, regardless of jobs and interruptions.
+A whole batch is proposed before Optuna gets any of its results. Optuna gets results in the order of the proposals, and
+random numbers depend on the number of the batch alone. Proposals therefore follow from the question, regardless of jobs
+and interruptions.
 """
 
 import itertools
@@ -18,17 +19,17 @@ from shortflow.tuning.goal import Judgement, Parameter
 from shortflow.tuning.record import Trial, Tuning
 
 _PATIENCE = 50
-"""Refusals in a row after which the rest of a batch is drawn uniformly."""
+"""Number of consecutive refusals after which the rest of a batch is drawn uniformly."""
 _MOST_REFUSED = 1000
-"""Most refused uniform draws in a row."""
+"""Maximum number of consecutive refusals of uniform draws."""
 _MOST_COMBINATIONS = 10_000
-"""Most stepped combinations that are drawn without repetition."""
+"""Maximum number of combinations of stepped parameters that are drawn without repetition."""
 
 Values = Mapping[str, float]
 
 
 def require_optuna() -> None:
-    """Raises the error with the remedy if Optuna is not installed."""
+    """Raises `MissingRequirement`, with the remedy, if Optuna is not installed."""
     try:
         with warnings.catch_warnings():  # tqdm warns in notebooks without widgets
             warnings.simplefilter("ignore")
@@ -40,10 +41,10 @@ def require_optuna() -> None:
 
 
 class Proposals:
-    """Proposes batches of trials from earlier results, each combination once."""
+    """Proposer of batches of trials from earlier results. No combination is proposed twice."""
 
     def __init__(self, tuning: Tuning) -> None:
-        """Begins with the results of the tuning's trials."""
+        """Takes the results of the tuning's trials so far."""
         question = tuning.question
         self._parameters, self._size = question.parameters, question.batch
         self._distributions = {each.key: _distribution(each) for each in question.parameters}
@@ -58,13 +59,14 @@ class Proposals:
     def batch(
         self, number: int, accepts: Callable[[Values], bool], first: Values | None = None
     ) -> list[dict[str, float]]:
-        """Proposes the parameters of batch `number`, all accepted.
+        """Proposes the combinations of batch `number`, all of which `accepts` accepts.
 
-        The first is `first`, if given. The batch is smaller if no combination is left.
+        The first combination is `first`, if given. The batch is smaller if there are no more combinations. Raises
+        `ConfigError` if too many consecutive combinations are refused.
         """
         self._asked: list[optuna.Trial] = []
         with _quiet():
-            # Random for the first batch, TPE for the others.
+            # The sampler draws the first batch at random, and uses TPE for later batches.
             self.study.sampler = optuna.samplers.TPESampler(seed=number, n_startup_trials=self._size)
             if first is not None:
                 self.study.enqueue_trial(dict(first))
@@ -75,7 +77,7 @@ class Proposals:
         return [dict(trial.params) for trial in self._asked]
 
     def _takes(self, accepts: Callable[[Values], bool]) -> bool:
-        """Asks for a combination. Keeps it if new and accepted."""
+        """Asks Optuna for a combination, and keeps it if it is new and accepted. Returns True if it was kept."""
         trial = self.study.ask(self._distributions)
         values = self._written(trial.params)
         if values in self._tried or not accepts(trial.params):
@@ -86,7 +88,7 @@ class Proposals:
         return True
 
     def _fill(self, number: int, accepts: Callable[[Values], bool]) -> None:
-        """Fills a batch with uniform draws, because TPE can get stuck on refused combinations."""
+        """Fills a batch with uniform draws, because TPE may continue to propose refused combinations."""
         refused = 0
         draws = self._draws(random.Random(number))
         while len(self._asked) < self._size and (values := next(draws, None)):
@@ -100,7 +102,7 @@ class Proposals:
             )
 
     def _draws(self, dice: random.Random) -> Iterator[dict[str, float]]:
-        """Combinations: all untried stepped ones once if few, otherwise random ones without end."""
+        """Combinations in random order. If there are few, each untried one once; otherwise, an endless series."""
         counts = [each.count for each in self._parameters]
         if math.prod(counts) > _MOST_COMBINATIONS:
             while True:
@@ -116,7 +118,7 @@ class Proposals:
         return tuple(each.written(values[each.key]) for each in self._parameters)
 
     def tell(self, trials: Sequence[Trial], judgements: Sequence[Judgement]) -> None:
-        """Reports the results of the batch, in its order."""
+        """Gives Optuna the results of the last batch, in the order of its proposals."""
         with _quiet():
             for asked, trial, judgement in zip(self._asked, trials, judgements, strict=True):
                 self._tell(asked, trial, judgement)
@@ -135,7 +137,7 @@ class Proposals:
 
 
 def optuna_study(tuning: Tuning) -> "optuna.Study":
-    """The trials as an Optuna study, for use with Optuna's own functions."""
+    """The trials as an Optuna study, for Optuna's own functions. Raises `MissingRequirement` without Optuna."""
     require_optuna()
     return Proposals(tuning).study
 
@@ -169,7 +171,7 @@ def _distribution(parameter: Parameter) -> "optuna.distributions.BaseDistributio
 
 @contextmanager
 def _quiet(*warned: type[Warning]) -> Iterator[None]:
-    """Silences Optuna's log of trials, and some warnings."""
+    """Silences Optuna's log of trials, and warnings of these kinds."""
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:

@@ -1,4 +1,4 @@
-"""A tuning as stored after each batch of trials: the question and its results."""
+"""Record of a tuning, which is stored after each batch of trials: the question and its results."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -14,54 +14,54 @@ from shortflow.store.files import check_seal, sealed, write_bytes
 from shortflow.tuning.goal import Goal, Judgement, Measurement, Parameter, dominates
 
 FILE = "tuning.json"
-"""File name in the directory of a tuning."""
+"""Name of the file in the directory of a tuning."""
 _TINY = 1e-9
-"""Relative changes of an objective up to this count as none."""
+"""Smallest value of an objective to minimise, as a share of the reference, that a joint gain divides by."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """Inputs of all trials of a tuning. Equal questions have equal trials."""
+    """Inputs that determine all trials of a tuning. Equal questions have equal trials."""
 
     scenario: str
     title: str
     fingerprint: str
-    """Hash of the scenario, `settings` included."""
+    """Hash of the scenario, including `settings`."""
     classes: list[str]
-    """Classes of its flows."""
+    """Classes of the scenario's flows."""
     scheme: str
     settings: dict[str, str]
-    """Changes by `--set`."""
+    """Settings changed by `--set`."""
     parameters: list[Parameter]
     untuned: dict[str, str]
-    """Untuned values of the parameters that have one."""
+    """Untuned values of the parameters. Parameters without such a value are left out."""
     goal: Goal
     baseline: str
-    """Scheme that the found parameters are also compared with."""
+    """Scheme with which the found parameters are compared, in addition to the untuned scheme."""
     seeds: int
-    """Number of seeds of a trial; they are 1 to this number."""
+    """Number of seeds of a trial. The seeds are 1 to this number."""
     batch: int
-    """Trials proposed at a time, for any number of jobs."""
+    """Number of trials proposed at a time. It does not depend on the number of jobs."""
     laws: dict[str, str]
-    """Fingerprints of the schemes with a law in Python."""
+    """Fingerprint of each scheme whose law is in Python."""
     code: str
     """Version and hash of the simulator, and hash of the measuring code."""
     flow_keys: list[str] = field(default_factory=list)
     """Parameters that change the flows, such as a load."""
 
     def schemes(self, goal: Goal) -> list[str]:
-        """Schemes measured beside the trials for a goal, the untuned one first."""
+        """Schemes that are measured in addition to the trials, for a goal. The untuned scheme is first."""
         return list(dict.fromkeys([self.scheme, self.baseline, *goal.schemes]))
 
     @property
     def untuned_values(self) -> dict[str, float] | None:
-        """Untuned parameters as numbers; None if one is not in its range."""
+        """Untuned values as numbers in the parameters' units; None if a value is not in its range."""
         values = {each.key: each.value(self.untuned.get(each.key, "")) for each in self.parameters}
         known = {key: value for key, value in values.items() if value is not None}
         return known if len(known) == len(values) else None
 
     def written(self, values: Mapping[str, float]) -> dict[str, str]:
-        """Values of all parameters as settings."""
+        """Settings for values of all parameters."""
         return {each.key: each.written(values[each.key]) for each in self.parameters}
 
 
@@ -74,15 +74,15 @@ class Trial:
     values: dict[str, float]
     """Proposed number of each parameter, in the parameter's unit."""
     settings: dict[str, str]
-    """Parameters as settings, with significant digits."""
+    """Parameters as settings, rounded to significant digits."""
     found: Measurement
     given_up: bool = False
-    """True if hopeless after its first seeds, so the others were not run."""
+    """True if the trial was hopeless after its first seeds, so that its other seeds were not run."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """The found parameters beside the untuned scheme and others, on fresh seeds."""
+    """Measurements of the found parameters, the untuned scheme and other schemes on fresh seeds."""
 
     scenario: str
     title: str
@@ -93,7 +93,7 @@ class Check:
     left_out: list[str]
     """Constraints that this scenario cannot measure."""
     schemes: dict[str, Measurement]
-    """Measurements by name; the scheme of the question is untuned."""
+    """Measurements by scheme. The scheme of the question is untuned."""
     trials: dict[int, Measurement]
     """Measurements by number of the checked trial."""
 
@@ -107,23 +107,23 @@ class Tuning:
 
     question: Question
     references: dict[str, Measurement] = field(default_factory=dict)
-    """Measurements of `Question.schemes`, untuned, on the trials' seeds."""
+    """Measurements of the untuned `Question.schemes` on the trials' seeds, by scheme."""
     trials: list[Trial] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
-    """On fresh seeds, and on a second workload unless disabled; empty until done."""
+    """Checks on fresh seeds, and on a second workload unless disabled; empty until done."""
 
     @property
     def runs(self) -> int:
-        """Number of runs behind the tuning."""
+        """Number of runs of the tuning."""
         checked = (found for check in self.checks for found in (*check.schemes.values(), *check.trials.values()))
         measured = [*self.references.values(), *(trial.found for trial in self.trials), *checked]
         return sum(len(found.seeds) for found in measured)
 
     @functools.cached_property
     def yardstick(self) -> str | None:
-        """Reference of the objectives: the untuned scheme or, if that is infeasible, the baseline.
+        """Scheme with which objectives are compared: the untuned scheme or, if it is infeasible, the baseline.
 
-        None if both are infeasible: then only feasibility counts.
+        None if both are infeasible. Then only feasibility is judged.
         """
         question = self.question
         feasible = (
@@ -149,13 +149,16 @@ class Tuning:
 
     @functools.cached_property
     def feasible(self) -> dict[int, list[float]]:
-        """Objective means of feasible trials with all seeds, by number."""
+        """Means of the objectives of each feasible trial with all seeds, by number of the trial."""
         judged = {trial.number: self.judge(trial) for trial in self.trials if not trial.given_up}
         return {number: each.objectives for number, each in judged.items() if each.feasible and each.objectives}
 
     @functools.cached_property
     def front(self) -> list[int]:
-        """Undominated feasible trials, ordered by the first objective: one, or a Pareto front of two objectives."""
+        """Numbers of the feasible trials that no other trial dominates, ordered by the first objective.
+
+        With one objective, it has at most one trial. With two objectives, it is the Pareto front.
+        """
         goal = self.question.goal
         best = [
             number
@@ -167,10 +170,11 @@ class Tuning:
 
     @functools.cached_property
     def chosen(self) -> Trial | None:
-        """The best trial; on a front, the one with the largest joint gain.
+        """The best trial. With two objectives, it is the trial of the front with the largest joint gain.
 
-        Trials that lose nothing against the yardstick come first. The joint gain is the product of the ratios by which
-        the objectives improve. For a reference of zero, the ratio is one plus the gain as a share of the largest value.
+        Trials that are worse than the yardstick in no objective are preferred. The joint gain is the product of the
+        ratios by which the objectives improve. If the reference is zero, the ratio is one plus the gain as a share of
+        the largest value. None if no trial is feasible.
         """
         if not self.front:
             return None
@@ -193,7 +197,7 @@ class Tuning:
 
 
 def spread(numbers: Sequence[int], most: int) -> list[int]:
-    """Up to `most` of the numbers, evenly spaced, both ends included."""
+    """At most `most` of the numbers, evenly spaced, including both ends."""
     count = min(len(numbers), most)
     return [numbers[round(i * (len(numbers) - 1) / max(count - 1, 1))] for i in range(count)]
 
@@ -226,7 +230,7 @@ def load_tuning(directory: str | Path) -> Tuning:
 
 
 def resume(directory: Path, question: Question) -> Tuning:
-    """The stored tuning of this question, or a new one. Raises `ConfigError` if another is stored."""
+    """The stored tuning of this question, or a new tuning. Raises `ConfigError` if another question is stored."""
     if not is_tuning(directory):
         return Tuning(question)
     found = load_tuning(directory)
@@ -242,7 +246,7 @@ def resume(directory: Path, question: Question) -> Tuning:
 
 
 def _shown(before: Question, now: Question, differs: Sequence[str]) -> str:
-    """Both values, if short."""
+    """Text with both values of the field that differs; empty if several fields or mappings differ."""
 
     def text(value: Any) -> str:
         if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What a user gets from a tuning: text, plots and a table."""
+"""Tunings as users get them, with text, plots and a table."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -24,18 +24,18 @@ class Tuning(record.Tuning, Shown):
 
     @classmethod
     def showing(cls, plain: record.Tuning) -> Self:
-        """A plain tuning with text, plots and a table."""
+        """The tuning of a record, with text, plots and a table."""
         return cls(**{each.name: getattr(plain, each.name) for each in fields(plain)})
 
     @property
     def plot(self) -> TuningPlots:
-        """Plots of the report: `plot.all()`."""
+        """Charts of the report; `plot.all()` returns all of them."""
         return TuningPlots(self)
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per trial: parameters, mean of each metric of the goal, and state.
+        """Table with one row per trial: parameters, mean of each metric of the goal, and state.
 
-        Parameters are in seconds, bytes or bits per second if they have such a unit.
+        Parameters with a unit of time, data or rate are in seconds, bytes or bits per second.
         """
         keys, metrics = [each.key for each in self.question.parameters], self.question.goal.metrics
         of_keys = {key: [trial.settings[key] for trial in self.trials] for key in keys}

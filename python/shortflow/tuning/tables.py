@@ -1,4 +1,4 @@
-"""Tables of a tuning: parameters, front, and comparison with other schemes."""
+"""Tables of a tuning: parameters, Pareto front, and comparison with other schemes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,11 +15,11 @@ from shortflow.tuning.record import Check, Tuning, spread
 from shortflow.tuning.verdict import PairedChange, paired_change, verdict
 
 _MOST_OF_FRONT = 12
-"""Most trials of a front in its table; the plot has all."""
+"""Maximum number of trials of a front in its table. The chart has all trials."""
 
 
 def sections(tuning: Tuning) -> Iterator[Section]:
-    """All tables, found parameters first."""
+    """All tables of a tuning. The table of found parameters is first."""
     yield _parameters(tuning)
     if len(tuning.question.goal.objectives) > 1 and tuning.front:
         yield _front(tuning)
@@ -28,7 +28,7 @@ def sections(tuning: Tuning) -> Iterator[Section]:
 
 
 def _parameters(tuning: Tuning) -> Section:
-    """Found value, untuned value, range and importance of each parameter."""
+    """Table with found value, untuned value, range and importance of each parameter."""
     question, chosen = tuning.question, tuning.chosen
     keys = [each.key for each in question.parameters]
     columns = [
@@ -47,7 +47,7 @@ def _parameters(tuning: Tuning) -> Section:
 
 
 def _front(tuning: Tuning) -> Section:
-    """Trials along the Pareto front, including checked ones: parameters, and means on the trials' seeds."""
+    """Table of trials along the Pareto front, including all checked trials: parameters and means of objectives."""
     question, chosen = tuning.question, tuning.chosen
     numbers = {*spread(tuning.front, _MOST_OF_FRONT), *(number for check in tuning.checks for number in check.trials)}
     trials = [tuning.trials[number] for number in tuning.front if number in numbers]
@@ -61,7 +61,7 @@ def _front(tuning: Tuning) -> Section:
 
 
 def _check(tuning: Tuning, check: Check) -> Section:
-    """Checked trials and other schemes on fresh seeds, with each objective's change from its reference."""
+    """Table of checked trials and other schemes on fresh seeds, with changes of objectives from the reference."""
     question = tuning.question
     scheme = question.scheme
     rows: dict[str, Measurement] = {}
@@ -84,7 +84,7 @@ def _check(tuning: Tuning, check: Check) -> Section:
 
 
 def _estimates(metrics: Sequence[Metric], rows: Sequence[Measurement]) -> list[Column]:
-    """Means with intervals, a column per metric; metrics of one unit share a scale."""
+    """Columns with means and intervals, one per metric. Metrics with the same unit share a display unit."""
     found = {metric: [_estimate(metric, row) for row in rows] for metric in metrics}
     scales = common_scales(found)
     return [
@@ -103,7 +103,7 @@ def _estimate(metric: Metric, row: Measurement) -> Estimate | None:
 
 
 def _changed(found: PairedChange | None) -> str:
-    """A change in per cent; empty if undefined, or if both sides are bounds."""
+    """Text of a change in per cent; a dash if it is undefined, or if both sides are bounds."""
     if found is None or found.is_open or not (found.relative or found.estimate.value == 0):
         return NOTHING
     return percent(found.estimate) if found.estimate.value else number(0.0)

@@ -1,4 +1,4 @@
-"""Verdict on the found parameters on fresh seeds and workloads, by paired intervals, in plain sentences."""
+"""Verdict on the found parameters on fresh seeds and workloads, by paired intervals, with its sentences."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -17,25 +17,25 @@ from shortflow.tuning.record import Check, Trial, Tuning
 
 @dataclass(frozen=True)
 class PairedChange:
-    """Paired difference of a metric from another measurement."""
+    """Paired difference of a metric between two measurements."""
 
     estimate: Estimate
-    """A bound if either side is one; open if both are."""
+    """The difference. It is a bound if one side is a bound, and open if both sides are."""
     relative: bool
-    """True if relative to the other's mean; if that is zero, the change has the metric's unit."""
+    """True if the change is relative to the other side's mean. If this mean is zero, it has the metric's unit."""
 
     @property
     def is_open(self) -> bool:
-        """True if the sign and size are open: a lower and an upper bound."""
+        """True if sign and size are open, because both sides are bounds."""
         return self.estimate.lower_bound and self.estimate.upper_bound
 
     def gains(self, objective: Objective) -> Interval:
-        """Interval, positive for improvements of an objective; infinite at unknown ends."""
+        """Interval of the gain in an objective, which is positive for improvements. Unknown ends are infinite."""
         worst, best = sorted(objective.gain(end) for end in true_interval(self.estimate))
         return worst, best
 
     def words(self, unit: str, *, interval: bool = True) -> str:
-        """The change as in `3.2 % (95 % interval 1.0 to 5.4 %) lower`; `unit` is the metric's."""
+        """The change as text, such as `3.2 % (95 % interval 1.0 to 5.4 %) lower`. `unit` is the metric's unit."""
         if self.is_open:
             return "not comparable"
         if not self.estimate.value:
@@ -53,13 +53,13 @@ class PairedChange:
         return f"{value:{digits}}{unit} {f'(95 % interval {within}) ' if ends and interval else ''}{kind}"
 
     def beside(self, unit: str, name: str) -> str:
-        """The change in words, with the reference scheme."""
+        """The change as text, with the name of the reference scheme."""
         joint = "with" if self.is_open else "than with" if self.estimate.value else "as with"
         return f"{self.words(unit)} {joint} {name}{'' if self.relative else ', where it is 0'}"
 
 
 def paired_change(metric: str, ours: Measurement, theirs: Measurement) -> PairedChange | None:
-    """Paired difference of a metric, seed by seed; None if a run lacks it."""
+    """Difference of a metric of `ours` from `theirs`, paired by seed; None if a run does not have the metric."""
     pairs = list(zip(ours.values[metric], theirs.values[metric], strict=True))
     known = [(one, other) for one, other in pairs if one is not None and other is not None]
     if not known or len(known) < len(pairs):
@@ -72,24 +72,24 @@ def paired_change(metric: str, ours: Measurement, theirs: Measurement) -> Paired
 
 
 HOLDS = {Verdict.AGREES: "holds", Verdict.DIFFERS: "does not hold", Verdict.UNDECIDED: "undecided"}
-"""Verdicts in words."""
+"""Text of each verdict."""
 
 
 @dataclass(frozen=True)
 class VerdictInWords:
-    """Verdict on a check, or on one of its requirements, with its numbers in words."""
+    """Verdict on a check, or on one of its requirements, with a text that has its numbers."""
 
     verdict: Verdict
     words: str
 
     @property
     def holds(self) -> str:
-        """The verdict in words."""
+        """Text of the verdict."""
         return HOLDS[self.verdict]
 
 
 def verdict(tuning: Tuning, check: Check, number: int) -> VerdictInWords:
-    """Verdict of a check on trial `number`."""
+    """Joint verdict of a check on trial `number`, with one clause for each requirement."""
     parts = [
         *_failures(check, number),
         *_unfinished(tuning, check, number),
@@ -106,20 +106,20 @@ def verdict(tuning: Tuning, check: Check, number: int) -> VerdictInWords:
 
 
 def verdicts(tuning: Tuning) -> list[VerdictInWords]:
-    """Verdicts on the chosen trial; empty if none is chosen or checked."""
+    """Verdict of each check on the chosen trial; empty without a chosen trial or checks."""
     chosen = tuning.chosen
     return [verdict(tuning, check, chosen.number) for check in tuning.checks] if chosen else []
 
 
 def joint_verdict(tuning: Tuning) -> Verdict:
-    """Joint verdict on the chosen trial: undecided before its check, and differs if no trial is feasible."""
+    """Joint verdict of all checks on the chosen trial. Undecided before the check; differs if no trial is feasible."""
     if tuning.chosen is None:
         return Verdict.DIFFERS
     return _joint(verdicts(tuning)) if tuning.checks else Verdict.UNDECIDED
 
 
 def sentence(tuning: Tuning) -> str:
-    """The verdict in plain words. The first sentence states the outcome."""
+    """Sentences on the joint verdict. The first sentence states the outcome."""
     chosen = tuning.chosen
     if chosen is None:
         return f"No trial of {len(tuning.trials)} is feasible: {_why_infeasible(tuning)}."
@@ -140,7 +140,7 @@ def sentence(tuning: Tuning) -> str:
 
 
 def _nothing_better(tuning: Tuning) -> str:
-    """Sentence if the untuned scheme itself was chosen."""
+    """Sentence for a tuning whose chosen trial has the untuned parameters."""
     name, others = tuning.question.scheme, len(tuning.front) - 1
     if not others:
         return f"No trial is better than untuned {name}: keep its parameters."
@@ -162,14 +162,14 @@ def _joint(found: Sequence[VerdictInWords]) -> Verdict:
 
 
 def _place(tuning: Tuning, check: Check) -> str:
-    """Place of a check, and constraints not measured there."""
+    """Text that names the place of a check, and the constraints that it does not measure."""
     place = "fresh seeds" if check is tuning.checks[0] else check.scenario
     without = ", ".join(check.left_out)
     return f"{place} (without {without}, not measured there)" if without else place
 
 
 def _price(tuning: Tuning, chosen: Trial) -> Iterator[str]:
-    """Losses in one objective that the chosen trial accepts for the other, by check."""
+    """Clauses on the loss in one objective that the chosen trial has for a gain in the other, in each check."""
     name = tuning.yardstick
     for place, (objective, before) in enumerate(_promised(tuning, chosen)):
         if name is None or before is None or objective.gain(before.estimate.value) >= 0:
@@ -186,7 +186,7 @@ def _price(tuning: Tuning, chosen: Trial) -> Iterator[str]:
 
 
 def _held_against(tuning: Tuning) -> str:
-    """Sentence on the reference that replaces an infeasible untuned scheme."""
+    """Sentence on the reference if the untuned scheme is infeasible; otherwise empty."""
     question = tuning.question
     if tuning.yardstick == question.scheme:
         return ""
@@ -205,7 +205,7 @@ def _metric(check: Check, name: str) -> Metric:
 
 
 def _promised(tuning: Tuning, trial: Trial) -> list[tuple[Objective, PairedChange | None]]:
-    """Each objective with the trial's change on its own seeds; empty if no scheme is feasible."""
+    """Each objective, with the trial's change from the yardstick on the trials' seeds; empty without a yardstick."""
     if tuning.yardstick is None:
         return []
     other = tuning.references[tuning.yardstick]
@@ -213,13 +213,13 @@ def _promised(tuning: Tuning, trial: Trial) -> list[tuple[Objective, PairedChang
 
 
 def _has_gained(tuning: Tuning, trial: Trial) -> bool:
-    """True if the trial is better, or may be, in an objective on its own seeds."""
+    """True if, on the trials' seeds, the trial is or may be better than the yardstick in at least one objective."""
     promised = _promised(tuning, trial)
     return any(found is None or objective.gain(found.estimate.value) > 0 for objective, found in promised)
 
 
 def _failures(check: Check, number: int) -> Iterator[VerdictInWords]:
-    """Failed runs: decisive with the checked parameters, undecided with other schemes."""
+    """Verdicts on failed runs: they decide with the found parameters, and leave the check open with other schemes."""
     named = {"the found parameters": check.trials[number], **check.schemes}
     for name, found in named.items():
         if found.errors:
@@ -229,7 +229,7 @@ def _failures(check: Check, number: int) -> Iterator[VerdictInWords]:
 
 
 def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[VerdictInWords]:
-    """Unfinished flows: undecided if the reference scheme leaves as many or more."""
+    """Verdict on unfinished flows. It is undecided if the reference scheme leaves as many or more."""
     name = tuning.yardstick or tuning.question.scheme
     ours, other = check.trials[number], check.schemes[name]
     share, theirs = (found.mean(UNFINISHED_OF_ALL.pattern) or 0.0 for found in (ours, other))
@@ -243,7 +243,7 @@ def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[VerdictIn
 
 
 def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[VerdictInWords]:
-    """Checks that the gains over the reference scheme are confirmed."""
+    """Verdicts on the objectives: is the change from the reference scheme as good as on the trials' seeds?"""
     question, ours = tuning.question, check.trials[number]
     trial = tuning.trials[number]
     promised = [found for _, found in _promised(tuning, trial)]
@@ -268,7 +268,7 @@ def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[VerdictIn
 
 
 def _few_events(tuning: Tuning, check: Check, number: int) -> str:
-    """Warning for the first objective that rests on few events; empty if none."""
+    """Note on the first objective whose interval has a large allowance for rare events; empty without one."""
     name = tuning.yardstick or tuning.question.scheme
     for objective in check.goal.objectives:
         found = paired_change(objective.metric, check.trials[number], check.schemes[name])
@@ -279,9 +279,10 @@ def _few_events(tuning: Tuning, check: Check, number: int) -> str:
 
 
 def _is_as_promised(objective: Objective, before: PairedChange | None, found: PairedChange | None) -> Verdict:
-    """Verdict on "the whole interval shows a gain, or a loss no larger than expected".
+    """Verdict on "the whole interval shows a gain or, after a loss on the trials' seeds, no larger loss".
 
-    The largest expected loss is the far end of its interval on the trials' seeds, because few seeds are uncertain.
+    The largest loss that is accepted is the far end of the interval on the trials' seeds, because few seeds are
+    uncertain.
     """
     if found is None:
         return Verdict.UNDECIDED
@@ -293,7 +294,7 @@ def _is_as_promised(objective: Objective, before: PairedChange | None, found: Pa
 
 
 def _constraints(check: Check, number: int) -> Iterator[VerdictInWords]:
-    """Checks each bound, with the whole paired interval if the bound is another scheme's."""
+    """Verdict on each constraint. A bound by another scheme is compared with the whole paired interval."""
     ours = check.trials[number]
     for each in check.goal.constraints:
         values, limit = ours.values[each.metric], each.limit(check.schemes)
@@ -319,7 +320,7 @@ def _constraints(check: Check, number: int) -> Iterator[VerdictInWords]:
 
 
 def _is_kept(constraint: Constraint, ends: Sequence[float], limit: float) -> Verdict:
-    """Verdict on a bound by an interval; undecided if the bound lies inside, or without an interval."""
+    """Verdict on a constraint by the ends of an interval. Undecided without ends, or if the limit lies between them."""
     low, high = ends or (-math.inf, math.inf)
     return verdict_of((low, high), (limit, math.inf) if constraint.sign == ">=" else (-math.inf, limit))
 
@@ -329,7 +330,7 @@ def _interval(*ends: str, unit: str = "") -> str:
 
 
 def _why_infeasible(tuning: Tuning) -> str:
-    """Most frequent violations among the trials."""
+    """Text with the number of trials that each violation makes infeasible."""
     judged = [tuning.judge(trial) for trial in tuning.trials]
     names = ["flows were left unfinished", *(f"{each.text} was broken" for each in tuning.question.goal.constraints)]
     counts = [sum(len(each.violations) > i and each.violations[i] > 0 for each in judged) for i in range(len(names))]
