@@ -151,7 +151,7 @@ class Testbed(Executor):
 
         One reason is that another testbed runs with the same congestion control.
         """
-        if self.kernel is THIS_KERNEL:
+        if self.kernel is THIS_KERNEL:  # each run in a virtual machine has the machine to itself
             _run(self.kernel, self.scenario, [*self._arguments(run), "--check"])
 
     def store_in(self, directory: Path) -> Store:

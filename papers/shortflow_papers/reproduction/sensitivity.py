@@ -156,6 +156,7 @@ def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
     reached = _reached(base, other)
     affected = [each.figure for each in _affected(base, reached)]
     reaching = {name: _looking_at_moved(base, name, value) for name, value in other.values.items()}
+    # `again` refuses values that change no run of the affected figures.
     acting = {name: other.values[name] for name, claims in reaching.items() if not claims.isdisjoint(other.claims)}
     after = again({**base.chosen, **acting}, affected).figures if affected else []
     by_id = {figure.figure.id: figure for figure in after}

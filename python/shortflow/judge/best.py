@@ -88,7 +88,7 @@ class Contest:
     @property
     def best(self) -> Best:
         """Verdicts of the comparison. A sole winner that is not confirmed is undecided."""
-        if self.alike:
+        if self.alike:  # equal losses have no scatter, so no test can decide
             return Best(dict.fromkeys(self.chances, Verdict.AGREES))
         lead = Verdict.AGREES if self.confirmed else Verdict.UNDECIDED
         return Best({name: lead if chance > LEVEL else Verdict.DIFFERS for name, chance in self.chances.items()})

@@ -173,7 +173,7 @@ def paired_difference(
     plain = _half_width(residuals, among)
     if plain is None:
         return Estimate(ratio - 1.0, None, n)
-    if min(*values, *baseline) < 0:
+    if min(*values, *baseline) < 0:  # ratios of signed values have no logarithm
         return Estimate(ratio - 1.0, (ratio - 1.0 - plain, ratio - 1.0 + plain), n)
     if ratio == 0:
         plain = (_half_width(baseline, among) or 0.0) / scale

@@ -266,7 +266,7 @@ SIZE_FLOW_GOODPUT = OF_SIZE.has(
 
 
 def short_and_long(bins: Bins) -> tuple[Metric, Metric, Metric]:
-    """Headlines of flows: p99 slowdown and mean FCT of short ones, goodput of long ones."""
+    """Headline metrics of flows: p99 slowdown and mean FCT of short flows, goodput of long flows."""
     slowdown, fct = (Metric(each, size_bin=bins.short) for each in (SIZE_SLOWDOWNS[99], SIZE_MEAN_FCT))
     return slowdown, fct, Metric(SIZE_FLOW_GOODPUT, size_bin=bins.long)
 
@@ -537,7 +537,7 @@ def telling(rows: Iterable[MetricValue], bins: Bins = USUAL_BINS) -> dict[str, M
 
 def _subject(run: RunData, metric: Metric) -> FlowGroup | Tasks | RunData | None:
     """Subject of a metric in a run; None if the run has no such subject."""
-    if metric.statistic is DISTANCE:
+    if metric.statistic is DISTANCE:  # needs a second run: see `distance_rows`
         return None
     if metric.flow_class is None:
         return run.tasks.get(metric.task) if metric.task else run.sizes[metric.size_bin] if metric.size_bin else run

@@ -108,12 +108,14 @@ def line_of(point: Results, metric: Metric, baseline: str, ties: tuple[float, fl
             point = _up_to(cut_s, point, metric, times)
             found = _means(point, metric)
     sign = -1 if metric.more_is_better else 1
+    # A lower bound may be far below the true mean, so a scheme with a bound comes after all schemes without.
     order = sorted(found, key=lambda scheme: (found[scheme].lower_bound, sign * found[scheme].value))
     best = order[0]
     decided, standings = min(each.n for each in found.values()) >= DECISIVE or is_exact(point), []
     for scheme in order:
         compared = (point, metric, best, scheme, len(order) - 1, ties)
         verdict, more = (Verdict.AGREES, None) if scheme == best else _beside(*compared)
+        # Fewer than `DECISIVE` seeds name no winner.
         verdict = Verdict.UNDECIDED if verdict is Verdict.DIFFERS and not decided else verdict
         standings.append(Standing(scheme, found[scheme], point.change(scheme, baseline, metric.name), verdict, more))
     return AnswerLine(metric, at, standings, cut_s)

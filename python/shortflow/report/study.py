@@ -56,6 +56,7 @@ def _study(name: str, results: Sequence[Result], superseded: Sequence[Result]) -
     """
     keys, places = _places(results)
     kinds = {tuple(key for key, _ in place) for place in places}
+    # Runs of a scheme that does not have a key are shown at all values of the key. Their place is no separate point.
     covered = {part for place in places for part in _parts(place, kinds) if part != place}
     ideal = [entry["name"] for entry in _core.registry()["ideal"]]
     done: list[Result] = []

@@ -190,6 +190,7 @@ class RunLog:
                 os.fsync(file)
                 self._flushed_at = time.monotonic()
         except OSError as error:
+            # Removes the incomplete lines, and a log that has no complete line.
             os.ftruncate(file, self._size)
             if not self._size:
                 self.path.unlink()
@@ -263,6 +264,7 @@ class _Log:
                 if result := self._take(_DECODER.decode(text)):
                     found.append(result)
             except msgspec.ValidationError as error:
+                # The checksum is right, so the line is whole, but it has the fields of another version.
                 unread, example = unread + 1, f"such as line {number}: {error}"
             except (msgspec.MsgspecError, ValueError, KeyError) as error:
                 what = f"without the part {error}" if isinstance(error, KeyError) else str(error)
@@ -319,7 +321,7 @@ class _Log:
             self._claim_lines += 1
             self._claims.update(dict.fromkeys(line.keys, line))
             return None
-        self._claims.pop(line.origin["key"], None)
+        self._claims.pop(line.origin["key"], None)  # a finished or failed run ends its claim
         scenario, scheme, code = (self._parts[name] for name in (line.scenario, line.scheme, line.code))
         if scenario.scenario is None or scheme.scheme is None or code.code is None:
             raise ValueError("a part of another kind")

@@ -87,6 +87,7 @@ class Store:
         if self._logs.is_claimed(run.key):
             return False
         claimed_at = self.log.claim(run.key)
+        # Another process may have claimed the run between the question and this claim, so its log is read once more.
         self.look()
         if self._logs.is_claimed(run.key, before=claimed_at):
             self.log.release(run.key)

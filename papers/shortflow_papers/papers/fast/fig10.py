@@ -166,7 +166,7 @@ def _most_without_loss(data: lab.Data, **fixed: Value) -> int:
 
 @number_of("most workers without a drop over Eq. 7")
 def over_eq7(fitting: lab.Data) -> dict[str, float]:
-    """Over the most flows that Eq. 7 lets have windows of two segments, by packet size."""
+    """Ratio to the largest number of flows whose windows are two segments by Eq. 7, by packet size."""
     theory = {packet: Bottleneck(12_500.0, 30_000.0, 100_000.0, packet).most_flows(2.0) for packet in (500, 1000, 1500)}
     return {f"{n} bytes": _most_without_loss(fitting, tcp__mss=mss(n)) / most for n, most in theory.items()}
 
