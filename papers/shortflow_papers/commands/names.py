@@ -10,7 +10,7 @@ from shortflow_papers.reproduction.sensitivity import choice_entries, reach
 
 
 def _known() -> dict[str, Figure]:
-    """All figures, with a note on each paper that cannot be used."""
+    """All figures by id. Prints a note on each paper that cannot be used."""
     for each in papers.unheard():
         note(f"left out: {each}")
     return papers.figures()
@@ -21,7 +21,7 @@ def _figures() -> list[dict[str, Any]]:
 
 
 def _claims() -> list[dict[str, Any]]:
-    """Claims, each with the recipe that decides it."""
+    """Entries of all claims, with the id of the figure that decides each."""
     return [
         {
             "id": claim.id,
@@ -41,13 +41,13 @@ def _choices() -> list[dict[str, Any]]:
 
 
 def _of_claim(entry: Entry) -> Iterator[str]:
-    """The claim's place in the paper, its recipe and its condition."""
+    """Lines on a claim: its place in the paper, its figure, and its condition."""
     yield f"{entry['ref']}, decided by {entry['recipe']}"
     yield f"agrees if: {entry['agrees_if']}"
 
 
 def _of_choice(entry: Entry) -> Iterator[str]:
-    """Each value with its settings and the figures that follow it."""
+    """Lines on a choice: each value with its settings and the figures that follow it."""
     for value, settings in entry["values"].items():
         made = ", ".join(f"{key}={new}" for key, new in settings.items())
         reached = entry["reaches"].get(value)
@@ -55,7 +55,7 @@ def _of_choice(entry: Entry) -> Iterator[str]:
 
 
 def _with_reaches(entry: Entry) -> Entry:
-    """Adds the figures that follow each alternative at the quick scale, and the others."""
+    """The entry of a choice, with the figures that follow each alternative at the quick scale, and the others."""
     values = [value for value in entry["values"] if value != entry["taken"]]
     found = {value: reach(entry["paper"], entry["name"], value) for value in values}
     return {**entry, "reaches": {value: {"figures": ours, "others": others} for value, (ours, others) in found.items()}}
