@@ -119,16 +119,25 @@ def evidence_table(entry: KeptPaper) -> str:
 def headline_table(paper: str, entry: KeptPaper) -> str:
     """Table in Markdown with the results at the top of a paper's page."""
     rows, scales = [], set[str]()
+    untried = "" if any(choice.undecided for choice in choices(paper).values()) else "not tried"
     known = {each.claim.id: each for each in judged(entry)}
     for name, cause in paper_headlines(paper).items():
         each = known[name]
-        ours = next(iter(measured_texts(each.finding)), "").rpartition(": ")[2]
         verdict = f"{verdict_text(each)} ([evidence](evidence.md#{name}))"
         scales |= {*re.findall(r" at the \w+ scale", each.over_choices)}
         over = each.over_set_ups or re.sub(r" other values?( agree)( at the \w+ scale)?", r"\1", each.over_choices)
-        rows.append((each.claim.statement, ours, over, verdict, cause))
+        rows.append((each.claim.statement, _deciding(each), over or untried, verdict, cause))
     heads = ("the paper says", "ours", "over other choices" + "".join(scales), "verdict", "cause")
     return "".join(_row(cells) for cells in (heads, ("---",) * len(heads), *rows))
+
+
+def _deciding(each: Judged) -> str:
+    """The deciding number; named if it has no unit, or is that of one point among several."""
+    number, name = next(iter(measured_texts(each.finding)), "").rpartition(": ")[2], each.finding.deciding
+    words = [condition.text.partition(": ")[0] for condition in each.claim.conditions]
+    if each.finding.units.get(name) and name in ("value", *words):
+        return number
+    return f"{words[0] if name == 'value' else next((text for text in words if text.endswith(name)), name)}: {number}"
 
 
 def moved_table(entry: KeptPaper) -> str:

@@ -233,7 +233,7 @@ def coverage(paper: str) -> str:
     """Sentence with the number of pairs tried, among the pairs of values that each move the same claim."""
     known = [each for name, each in at(Scale.QUICK, stored()).items() if name.startswith(f"{paper}/")]
     if not known:
-        return "No other choice was tried since the set-up changed."
+        return "The option --sensitivity was not run since the set-up changed."
     pairs = {"+".join(texts) for each in known for texts in combined(each.movers, 2)}
     done = pairs.intersection(text for each in known for text in each.others)
     return (

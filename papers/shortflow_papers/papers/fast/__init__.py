@@ -65,6 +65,6 @@ STAND_INS = {"fast": "dctcp"}
 HEADLINES = {
     "fast/fig4-fast-16ms": "",
     "fast/sec6-50-flows-no-loss": "",
-    "fast/fig7-fast-below-35ms": "probably the receive window: six set-ups have 128 KiB, six no limit",
+    "fast/fig7-fast-below-35ms": "probably the receive window, 128 KiB or unlimited",
 }
 """Claims at the top of the paper's page, with the cause of a difference."""

@@ -49,6 +49,6 @@ HEADLINES = {
     "pecn/fig6-pecn-gain-80": "mostly DCTCP's timeouts; means of flows without one differ by 31 %",
     "pecn/fig6-pecn-best": "",
     "pecn/fig7-pecn-monotone": "open",
-    "pecn/fig10-loose-deadlines-pecn": "the first window, not stated for these runs: 3 segments give 60 and 62 (quick)",
+    "pecn/fig10-loose-deadlines-pecn": "open; see the first window below",
 }
 """Claims at the top of the paper's page, with the cause of a difference."""
