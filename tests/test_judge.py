@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made import sure
 from shortflow.errors import TooLittle
 from shortflow.judge import estimates
-from shortflow.judge.best import Best, beside, confirm, contest
+from shortflow.judge.best import Best, Order, beside, confirm, contest
 from shortflow.judge.estimates import Estimate
 from shortflow.judge.verdicts import (
     Possible,
@@ -316,18 +316,17 @@ def test_one_claim_under_several_assumptions_has_every_verdict_that_one_of_them_
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "leaders", "word"),
+    ("verdicts", "leaders", "order"),
     [
-        ([AGREES], ["a"], "untested"),
-        ([AGREES, DIFFERS], ["a"], "sole"),
-        ([AGREES, AGREES, DIFFERS], ["a", "b"], "several"),
-        ([AGREES, UNDECIDED], ["a", "b"], "undecided"),
+        ([AGREES], ["a"], Order.ALONE),
+        ([AGREES, DIFFERS], ["a"], Order.WINNER),
+        ([AGREES, AGREES, DIFFERS], ["a", "b"], Order.TIE),
+        ([AGREES, UNDECIDED], ["a", "b"], Order.OPEN),
     ],
 )
-def test_the_best_in_a_users_words(verdicts: Sequence[Verdict], leaders: list[str], word: str) -> None:
+def test_verdicts_on_contenders_are_an_order(verdicts: Sequence[Verdict], leaders: list[str], order: Order) -> None:
     found = Best(dict(zip("abc", verdicts, strict=False)))
-    words = {each: each for each in ("sole", "several", "undecided", "untested")}
-    assert (found.leaders, found.word(**words)) == (leaders, word)
+    assert (found.leaders, found.order) == (leaders, order)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,11 @@ SHARED = {
     "Grid": "values of keys, and fields of another tool's text",
 }
 """Public names that several modules define, each with the reason."""
+SUMMARIES = {
+    "Order": "the order of several contenders, each with its verdict",
+    "ClaimGroup": "a group of claims in a count; that of open claims has the undecided ones",
+}
+"""Enumerations beside `Verdict` with a member for what is open, each with the reason."""
 EQUAL = {
     "ALL": "every class of flows, and every metric",
     "_LEAST": "a share that explanations leave out, and a difference that the survey's charts do",
@@ -104,7 +109,7 @@ def test_there_is_one_type_of_verdicts() -> None:
                 kinds |= {node.name for each in node.body if re.match("(UNDECIDED|OPEN) = ", ast.unparse(each))}
             if isinstance(node, ast.Subscript) and re.match("Literal.*'(undecided|open)'", ast.unparse(node)):
                 kinds.add(str(path))
-    assert kinds == {"Verdict", "ClaimGroup"}, "ClaimGroup.OPEN counts claims whose verdict is open"
+    assert kinds == {"Verdict", *SUMMARIES}
 
 
 def test_nothing_is_imported_behind_the_linter() -> None:

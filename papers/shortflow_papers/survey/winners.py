@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shortflow.api.judge import Contest, Support, confirm, contest
+from shortflow.api.judge import Contest, Order, Support, confirm, contest
 from shortflow.api.metrics import CLASS_DEADLINE_MISS, DISTANCE, FCT, FLOW_GOODPUT, MEAN_FCT, UNFINISHED_SHARE, Metric
 from shortflow.api.runs import Results
 
@@ -69,7 +69,8 @@ class Cell:
     def outcome(self) -> str:
         """Outcome of the cell: `SOLE`, `SEVERAL`, `UNDECIDED` or `ALIKE`."""
         some = SEVERAL if 1 < len(self.best) < len(self.contest.chances) else UNDECIDED
-        return self.contest.best.word(sole=SOLE, several=ALIKE, undecided=some, untested=UNDECIDED)
+        words = {Order.WINNER: SOLE, Order.TIE: ALIKE, Order.OPEN: some, Order.ALONE: UNDECIDED}
+        return words[self.contest.best.order]
 
     def detectable(self, scheme: str) -> float:
         """Smallest detectable distance of a scheme from the likeliest best: relative, or for shares a difference."""

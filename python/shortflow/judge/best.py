@@ -9,6 +9,7 @@ other contenders (Bonferroni), which is valid for any variances.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from shortflow.judge.estimates import Estimate
 from shortflow.judge.verdicts import Verdict, true_interval, verdict_of
@@ -18,6 +19,19 @@ LEVEL = 0.05
 """Error rate of the set of contenders that may be the best, and false discovery rate of sole winners."""
 EQUAL = 1e-9
 """Differences below this are rounding errors."""
+
+
+class Order(StrEnum):
+    """Order of contenders, as far as it is decided."""
+
+    WINNER = "winner"
+    """One is the best."""
+    TIE = "tie"
+    """Several are the best and count as equal."""
+    OPEN = "open"
+    """Several may be the best, or one that is not confirmed."""
+    ALONE = "alone"
+    """There is nothing to compare with."""
 
 
 @dataclass(frozen=True)
@@ -35,20 +49,13 @@ class Best:
         return [name for name, verdict in self.verdicts.items() if verdict is not Verdict.DIFFERS]
 
     @property
-    def verdict(self) -> Verdict:
-        """Verdict on "the leaders are the best".
-
-        It is untested for fewer than two contenders, and undecided if the verdict on a contender is undecided.
-        """
+    def order(self) -> Order:
+        """Order of the contenders."""
         if len(self.verdicts) < 2:
-            return Verdict.UNTESTED
-        return Verdict.UNDECIDED if Verdict.UNDECIDED in self.verdicts.values() else Verdict.AGREES
-
-    def word(self, *, sole: str, several: str, undecided: str, untested: str) -> str:
-        """The caller's word for the verdict: a sole leader, several equal leaders, undecided, or untested."""
-        if self.verdict is Verdict.AGREES:
-            return several if len(self.leaders) > 1 else sole
-        return undecided if self.verdict is Verdict.UNDECIDED else untested
+            return Order.ALONE
+        if Verdict.UNDECIDED in self.verdicts.values():
+            return Order.OPEN
+        return Order.TIE if len(self.leaders) > 1 else Order.WINNER
 
 
 def beside(lead: Estimate, more_is_better: bool, ties: tuple[float, float]) -> Verdict:

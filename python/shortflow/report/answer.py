@@ -6,6 +6,7 @@ from typing import Any
 
 from shortflow.criteria import USUAL, Criteria
 from shortflow.errors import unknown_name
+from shortflow.judge.best import Order
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, mean_table
 from shortflow.judge.verdicts import Verdict
 from shortflow.metrics.catalogue import FCT, MEAN_FCT, STATISTICS, TASK_TIME, Metric, short_and_long
@@ -89,7 +90,7 @@ class Ranking:
         for metric in self.metrics:
             (first, *_), *others = self._groups(metric)
             names, one = listed(first.leaders), not others
-            clause = {"winner": f"{names} has the best", "tie": f"{names} tie for the best"}.get(first.outcome)
+            clause = {Order.WINNER: f"{names} has the best", Order.TIE: f"{names} tie for the best"}.get(first.outcome)
             best.setdefault(clause if one and clause else "", []).append(phrase(metric))
         nowhere, keys = best.pop("", []), [value.partition("=")[0] for value in self.study.schemes[0].split("+")]
         texts = [f"{clause} {listed(of)}" for clause, of in best.items()]
@@ -102,7 +103,7 @@ class Ranking:
         idle = [f"{each.label} has no effect on these runs." for each in without_effect(self.study)]
         found = [*idle, *why_equal(self.study, self.lines), *self._few_seeds(), *self._without_runs()]
         found += [*self._few_flows(), *notes(self.study, self.metrics)]
-        among = max((len(line.standings) for line in self.lines if line.outcome == "open"), default=0)
+        among = max((len(line.standings) for line in self.lines if line.outcome is Order.OPEN), default=0)
         if among > 2 and len(self.study.seeds) >= DECISIVE:
             level = f"{100 - 5 / (among - 1):.3g} %"
             found.append(
@@ -133,7 +134,7 @@ class Ranking:
 
     def _groups(self, metric: Metric) -> list[list[AnswerLine]]:
         """Lines of a metric, grouped by outcome and leaders."""
-        groups: dict[tuple[str, frozenset[str]], list[AnswerLine]] = {}
+        groups: dict[tuple[Order, frozenset[str]], list[AnswerLine]] = {}
         for line in self.of(metric):
             groups.setdefault((line.outcome, frozenset(line.leaders)), []).append(line)
         return list(groups.values())
@@ -154,7 +155,7 @@ class Ranking:
 
         If the baseline leads, the factors are those of the schemes that lose.
         """
-        if lines[0].outcome in ("open", "alone"):
+        if lines[0].outcome in (Order.OPEN, Order.ALONE):
             return ""
         leaders = lines[0].leaders
         if self.baseline not in leaders:
@@ -168,7 +169,7 @@ class Ranking:
     def _few_seeds(self) -> Iterator[str]:
         """Note if orders are open, and the seeds are too few to name a winner or to estimate how many more it needs."""
         exact = {point.label for point in self.study.points if is_exact(point)}
-        lines = [line for line in self.lines if line.outcome == "open" and line.at not in exact]
+        lines = [line for line in self.lines if line.outcome is Order.OPEN and line.at not in exact]
         seeds = min((each.mean.n for line in lines for each in line.standings), default=0)
         if 1 < seeds < DECISIVE:
             yield f"No winner is named from fewer than {DECISIVE} seeds: run at least {DECISIVE} seeds."

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from shortflow.judge.best import Order
 from shortflow.lazy import pl
 from shortflow.quantities import counted
 from shortflow.report.order import AnswerLine
@@ -22,7 +23,7 @@ def why_equal(study: Results, lines: Sequence[AnswerLine]) -> Iterator[str]:
     if study.x_name or len(study.schemes) < 2:
         return
     alike = next((group for group in _alike(study) if len(group) > 1), [])
-    schemes = alike or next((line.leaders for line in lines if line.outcome == "tie"), [])
+    schemes = alike or next((line.leaders for line in lines if line.outcome is Order.TIE), [])
     if not schemes or any(name not in run.metrics for name in _EVENTS for run in _runs(study, schemes)):
         return
     names, runs = listed(schemes), _runs(study, schemes)

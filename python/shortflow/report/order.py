@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from shortflow.judge.best import Best, beside
+from shortflow.judge.best import Best, Order, beside
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, FAR, Estimate, student
 from shortflow.judge.verdicts import Verdict, true_interval, verdict_of
 from shortflow.metrics.catalogue import MEAN_FCT, SIZE_MEAN_FCT, Metric, MetricValue
@@ -65,9 +65,9 @@ class AnswerLine:
         return next((each.factor for each in self.standings if each.scheme == scheme), None)
 
     @property
-    def outcome(self) -> str:
-        """Outcome of the line: `winner`, `tie`, `open`, or `alone` for a single scheme."""
-        return self.best.word(sole="winner", several="tie", undecided="open", untested="alone")
+    def outcome(self) -> Order:
+        """Order of the schemes."""
+        return self.best.order
 
     def place(self, standing: Standing) -> str:
         """Position of a scheme: `best`, `tie`, `open` or `worse`."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shortflow.grid import Dimension
+from shortflow.judge.best import Order
 from shortflow.judge.estimates import ESTIMABLE, Estimate
 from shortflow.metrics.catalogue import Metric
 from shortflow.quantities import DisplayUnit
@@ -18,10 +19,10 @@ def at_one_point(line: AnswerLine, unit: DisplayUnit, baseline: str, margin: flo
     """Sentences on a single point: the best scheme, its value, and its factor of the baseline."""
     best = line.standings[0]
     value = in_words(best.mean, unit)
-    if line.outcome == "alone":
+    if line.outcome is Order.ALONE:
         return f"Under {best.scheme}, the {phrase(line.metric)} {_are(line.metric)} {value}.{_cut([line])}"
     values = f"{value}{_factor(line, baseline)}"
-    if line.outcome == "winner":
+    if line.outcome is Order.WINNER:
         text = f"{best.scheme} has the {extreme(line.metric)}: {values}."
     else:
         text = f"{_shared(line)}: {best.scheme} has {values}."
@@ -37,8 +38,8 @@ def on_points(groups: Sequence[tuple[Sequence[AnswerLine], str, str]], unit: Dis
     (lines, place, factors), *others = groups
     line = lines[0]
     texts = {
-        "winner": f"{line.leaders[0]} has the {extreme(line.metric)} at {place}{factors}.",
-        "alone": f"Under {line.leaders[0]}, the {phrase(line.metric)} {_are(line.metric)} {_values(lines, unit)} "
+        Order.WINNER: f"{line.leaders[0]} has the {extreme(line.metric)} at {place}{factors}.",
+        Order.ALONE: f"Under {line.leaders[0]}, the {phrase(line.metric)} {_are(line.metric)} {_values(lines, unit)} "
         f"at {place}.",
     }
     found = [texts.get(line.outcome, f"{_shared(line)} at {place}{factors}.") + advice(lines, margin) + _cut(lines)]
@@ -50,7 +51,11 @@ def on_points(groups: Sequence[tuple[Sequence[AnswerLine], str, str]], unit: Dis
 def outcome_clause(line: AnswerLine) -> str:
     """Outcome of a line as a clause, which does not name the metric."""
     names = line.leaders
-    texts = {"winner": f"{names[0]} is best", "tie": f"{listed(names)} tie", "alone": f"only {names[0]} has runs"}
+    texts = {
+        Order.WINNER: f"{names[0]} is best",
+        Order.TIE: f"{listed(names)} tie",
+        Order.ALONE: f"only {names[0]} has runs",
+    }
     return texts.get(line.outcome) or f"the order of {_contenders(line)} is open"
 
 
@@ -64,7 +69,7 @@ def _contenders(line: AnswerLine) -> str:
 
 def _shared(line: AnswerLine) -> str:
     """Beginning of a sentence on several schemes of which each may be the best."""
-    if line.outcome == "tie":
+    if line.outcome is Order.TIE:
         return f"{listed(line.leaders)} tie for the {extreme(line.metric)}"
     return f"The {extreme(line.metric)} {_are(line.metric)} open between {_contenders(line)}"
 
@@ -89,7 +94,7 @@ def advice(lines: Sequence[AnswerLine], margin: float) -> str:
     `margin` is the half-width of a factor's interval that settles any order.
     """
     seeds = min(line.standings[0].mean.n for line in lines)
-    if lines[0].outcome != "open" or seeds < ESTIMABLE:
+    if lines[0].outcome is not Order.OPEN or seeds < ESTIMABLE:
         return ""
     wanted = [line.more_seeds for line in lines]
     most = max((each for each in wanted if each), default=None)
