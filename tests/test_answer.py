@@ -16,8 +16,8 @@ from shortflow.criteria import Criteria
 from shortflow.judge.estimates import student
 from shortflow.metrics.catalogue import MetricValue, short_and_long
 from shortflow.metrics.data import USUAL_BINS
+from shortflow.order import AnswerLine
 from shortflow.report.answer import answer
-from shortflow.report.order import AnswerLine
 from shortflow.results import Results
 from shortflow.scenario import Settings
 

@@ -11,10 +11,10 @@ from shortflow.judge.estimates import DECISIVE, ESTIMABLE, mean_table
 from shortflow.judge.verdicts import Verdict
 from shortflow.metrics.catalogue import FCT, MEAN_FCT, STATISTICS, TASK_TIME, Metric, short_and_long
 from shortflow.metrics.stakes import place
+from shortflow.order import AnswerLine, is_exact, line_of, margin, on_common_seeds
 from shortflow.quantities import counted
 from shortflow.report.asked import why_equal
 from shortflow.report.caveats import notes
-from shortflow.report.order import AnswerLine, is_exact, line_of, margin, on_common_seeds
 from shortflow.report.sentences import at_one_point, on_points, outcome_clause, range_of, where
 from shortflow.report.study import by_value, default_baseline, without_effect
 from shortflow.report.wording import listed, metrics_of, phrase, unit_in_study

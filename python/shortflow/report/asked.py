@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from shortflow.judge.best import Order
 from shortflow.lazy import pl
+from shortflow.order import AnswerLine
 from shortflow.quantities import counted
-from shortflow.report.order import AnswerLine
 from shortflow.report.wording import listed
 from shortflow.result import Result
 from shortflow.results import Results

@@ -7,8 +7,8 @@ from shortflow.grid import Dimension
 from shortflow.judge.best import Order
 from shortflow.judge.estimates import ESTIMABLE, Estimate
 from shortflow.metrics.catalogue import Metric
+from shortflow.order import AnswerLine
 from shortflow.quantities import DisplayUnit
-from shortflow.report.order import AnswerLine
 from shortflow.report.wording import extreme, in_words, is_plural, listed, number, phrase, times, times_between
 
 _FEW = 3
