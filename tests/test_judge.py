@@ -1,16 +1,17 @@
 """The judge, compared with numbers worked out by hand: estimates, verdicts by bands, comparisons with the best."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import stats
 
 from made import sure
 from shortflow.errors import TooLittle
 from shortflow.judge import estimates
-from shortflow.judge.best import Best, Order, beside, confirm, contest
+from shortflow.judge.best import Best, Order, beside, confirmed
 from shortflow.judge.estimates import Estimate
 from shortflow.judge.verdicts import (
     Possible,
@@ -353,44 +354,29 @@ def test_the_best_beside_another(value: float, ci95: tuple[float, float], more: 
     assert beside(Estimate(value, ci95, 5), more, (0.02, 0.05)) is verdict
 
 
-def test_a_contest_has_a_one_sided_t_test_for_each_pair() -> None:
-    # The losses of b exceed those of a by 0.1, 0.2 and 0.3: t = 0.2 / (0.1 / sqrt(3)) = 3.4641, which Student's t
-    # exceeds with 3.709 %. Its quantile is 2.919986 for 95 %. One more contender halves the level: 4.302653 for 97.5 %.
-    two = contest({"a": [0.0, 0.0, 0.0], "b": [0.1, 0.2, 0.3]})
-    assert two.chances == pytest.approx({"a": 0.5, "b": 0.03709}, abs=1e-5)  # 1/2, from comparing a with itself
-    assert two.detectable["b"] == pytest.approx(2.919986 * 0.1 / math.sqrt(3), rel=1e-6)
-    assert two.claim == two.chances["b"]
-    assert two.best.verdicts == {"a": UNDECIDED, "b": DIFFERS}
-    three = contest({"a": [0.0, 0.0, 0.0], "b": [0.1, 0.2, 0.3], "c": [5.0, 7.0, 6.0]})
-    assert three.chances["b"] == pytest.approx(2 * 0.03709, abs=2e-5)
-    assert three.chances["a"] == 1.0
-    assert three.detectable["b"] == pytest.approx(4.302653 * 0.1 / math.sqrt(3), rel=1e-6)
-    assert three.best.verdicts == {"a": UNDECIDED, "b": UNDECIDED, "c": DIFFERS}
+def until(most: float) -> Callable[[float], Order]:
+    """A comparison whose winner holds up to a number of comparisons."""
+    return lambda among: Order.WINNER if among <= most else Order.OPEN
 
 
-def test_a_contest_of_one_contender_or_one_seed_separates_nothing() -> None:
-    assert contest({}).best.verdicts == {}
-    alone = contest({"a": [1.0, 2.0]})
-    assert (alone.chances, alone.detectable, alone.claim, alone.alike) == ({"a": 1.0}, {"a": math.inf}, 1.0, False)
-    seed = contest({"a": [1.0], "b": [2.0]})
-    assert (seed.chances, seed.detectable) == ({"a": 1.0, "b": 1.0}, {"a": math.inf, "b": math.inf})
-    assert seed.best.verdicts == {"a": UNDECIDED, "b": UNDECIDED}
+def test_winners_are_confirmed_over_all_comparisons_by_hand() -> None:
+    assert confirmed({}) == []
+    assert confirmed({"a": until(1)}) == ["a"]
+    assert confirmed({"a": until(0.9)}) == []
+    assert confirmed({"a": lambda _: Order.TIE}) == []
+    # One winner of two comparisons must hold among two, two winners among one each.
+    assert confirmed({"a": until(1.9), "b": until(0)}) == []
+    assert confirmed({"a": until(2), "b": until(0)}) == ["a"]
+    assert confirmed({"a": until(1), "b": until(1)}) == ["a", "b"]
+    # Three of four must hold among 4 / 3; the one that does not leaves two, which must hold among two.
+    assert confirmed({"a": until(2), "b": until(2), "c": until(1.3), "d": until(0)}) == ["a", "b"]
+    assert confirmed({"a": until(2), "b": until(1.9), "c": until(1.3), "d": until(0)}) == []
 
 
-def test_contenders_with_equal_losses_are_alike() -> None:
-    found = contest({"a": [1.0, 2.0, 4.0], "b": [1.0, 2.0 + 1e-10, 4.0]})
-    assert found.alike
-    assert found.chances == {"a": 0.5, "b": 0.5}
-    assert found.best.verdicts == {"a": AGREES, "b": AGREES}
-    assert not contest({"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [1.0, 3.0]}).alike
-
-
-def test_sole_winners_are_confirmed_over_all_contests() -> None:
-    assert confirm([]) == []
-    winning = contest({"a": [0.0, 0.0, 0.0], "b": [0.1, 0.2, 0.3]})
-    open_order = contest({"a": [0.0, 0.0, 0.0], "b": [0.1, -0.2, 0.3]})
-    assert [each.confirmed for each in confirm([winning])] == [True]
-    assert confirm([winning])[0].best.verdicts == {"a": AGREES, "b": DIFFERS}
-    # Among two p-values, the lower one is doubled: 7.4 %.
-    assert [each.confirmed for each in confirm([winning, open_order])] == [False, False]
-    assert [each.confirmed for each in confirm([winning, winning])] == [True, True]
+@given(st.lists(st.floats(1e-6, 1.0), max_size=30))
+def test_confirmation_is_the_procedure_of_benjamini_and_hochberg(chances: list[float]) -> None:
+    """A winner with the p-value p holds among 0.05 / p comparisons. SciPy has the adjusted p-values."""
+    rates = stats.false_discovery_control(chances) if chances else []
+    assume(all(abs(rate - 0.05) > 1e-9 for rate in rates))
+    found = confirmed({number: until(0.05 / chance) for number, chance in enumerate(chances)})
+    assert found == [number for number, rate in enumerate(rates) if rate < 0.05]

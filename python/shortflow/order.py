@@ -1,8 +1,8 @@
 """Order of schemes by one metric at one point: a winner, a tie, or an open order.
 
 The winner comes from multiple comparisons with the best (`shortflow.judge.best`) on the intervals of the paired
-differences. There is no correction for testing several points or metrics. With fewer than `DECISIVE` seeds, no winner
-is named, unless every seed gives the same run.
+differences. With fewer than `DECISIVE` seeds, no winner is named, unless every seed gives the same run. Answers have no
+correction for several points and metrics. The survey confirms its winners over all of them (`judge.best.confirmed`).
 """
 
 import bisect
@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from shortflow.criteria import USUAL
 from shortflow.judge.best import Best, Order, beside
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, FAR, Estimate, student
 from shortflow.judge.verdicts import Verdict, true_interval, verdict_of
@@ -33,6 +34,11 @@ class Standing:
     """Relative difference from the baseline; None if the sign of the difference is open."""
     verdict: Verdict
     """Verdict on the statement "as good as the best"."""
+    lead: Estimate | None = None
+    """Relative difference of the best scheme from this one, with the interval that decides.
+
+    None for the best, for a scheme with the same runs, and beside a mean of zero.
+    """
     more_seeds: int | None = None
     """Estimated number of further seeds that settle an open order.
 
@@ -91,11 +97,19 @@ def on_common_seeds(point: Results) -> Results:
     return point if all(each == common for each in seeds) else replace(point, done=kept)
 
 
-def line_of(point: Results, metric: Metric, baseline: str, ties: tuple[float, float], at: str) -> AnswerLine | None:
+def line_of(
+    point: Results,
+    metric: Metric,
+    ties: tuple[float, float] = USUAL.ties,
+    *,
+    baseline: str = "",
+    at: str = "",
+    among: float = 1.0,
+) -> AnswerLine | None:
     """Order by a metric at a point whose schemes have equal seeds; None if no scheme has the metric.
 
     If the means of several schemes are lower bounds, flows count up to a common time, if one can be found: the means
-    are then exact.
+    are then exact. The paired intervals of `among` such orders together have 95 % confidence (Bonferroni).
     """
     found = _means(point, metric)
     if not found:
@@ -112,12 +126,14 @@ def line_of(point: Results, metric: Metric, baseline: str, ties: tuple[float, fl
     order = sorted(found, key=lambda scheme: (found[scheme].lower_bound, sign * found[scheme].value))
     best = order[0]
     decided, standings = min(each.n for each in found.values()) >= DECISIVE or is_exact(point), []
+    others = among * (len(order) - 1)
     for scheme in order:
-        compared = (point, metric, best, scheme, len(order) - 1, ties)
-        verdict, more = (Verdict.AGREES, None) if scheme == best else _beside(*compared)
+        verdict, lead = _beside(point, metric, best, scheme, others, ties)
+        more = _more_seeds(lead, others, margin(ties)) if lead and verdict is Verdict.UNDECIDED else None
         # Fewer than `DECISIVE` seeds name no winner.
         verdict = Verdict.UNDECIDED if verdict is Verdict.DIFFERS and not decided else verdict
-        standings.append(Standing(scheme, found[scheme], point.change(scheme, baseline, metric.name), verdict, more))
+        factor = point.change(scheme, baseline, metric.name)
+        standings.append(Standing(scheme, found[scheme], factor, verdict, lead, more))
     return AnswerLine(metric, at, standings, cut_s)
 
 
@@ -168,21 +184,17 @@ def _up_to(cut_s: float, point: Results, metric: Metric, times: Sequence[Times])
 
 
 def _beside(
-    point: Results, metric: Metric, best: str, other: str, among: int, ties: tuple[float, float]
-) -> tuple[Verdict, int | None]:
-    """Verdict on "`other` is as good as the best", and the number of further seeds that settle an open order."""
+    point: Results, metric: Metric, best: str, other: str, among: float, ties: tuple[float, float]
+) -> tuple[Verdict, Estimate | None]:
+    """Verdict on "`other` is as good as the best", and the best's relative difference from it, if that decides."""
     more_is_better = metric.more_is_better
     found = None if point.are_same(best, other) else point.relation(best, other, metric.name, among)
-    if found is None:  # the runs are the same, or the other mean is zero
+    if found is None:  # the runs are the same, as those of the best itself, or the other mean is zero
         if point.mean(best, metric.name) == point.mean(other, metric.name):
             return Verdict.AGREES, None
         starved = point.relation(other, best, metric.name, among) if more_is_better else None
         return verdict_of(true_interval(starved), (0.0, math.inf)), None
-    verdict = beside(found, more_is_better, ties)
-    low, high = true_interval(found)
-    if verdict is not Verdict.UNDECIDED or low <= -1 or found.lower_bound:
-        return verdict, None
-    return verdict, _more_seeds(found, (math.log1p(high) - math.log1p(low)) / 2, among, margin(ties))
+    return beside(found, more_is_better, ties), found
 
 
 def margin(ties: tuple[float, float]) -> float:
@@ -190,15 +202,16 @@ def margin(ties: tuple[float, float]) -> float:
     return min(ties[0], ties[1] - ties[0])
 
 
-def _more_seeds(found: Estimate, half: float, among: int, margin: float) -> int | None:
+def _more_seeds(found: Estimate, among: float, margin: float) -> int | None:
     """Estimated number of further seeds until the half-width of a factor's logarithm is as narrow as the margin.
 
-    `half` is the half-width so far. The estimate uses the scatter alone. An estimate that also uses the ratio is off by
+    The estimate uses the scatter alone. An estimate that also uses the ratio is off by
     more than a factor of 3 in most draws.
     """
-    if found.n < ESTIMABLE or found.few_events or margin <= 0:
+    low, high = true_interval(found)
+    if found.n < ESTIMABLE or found.few_events or margin <= 0 or low <= -1 or found.lower_bound:
         return None
-    scatter = half * math.sqrt(found.n) / student(found.n, among)
+    scatter = (math.log1p(high) - math.log1p(low)) / 2 * math.sqrt(found.n) / student(found.n, among)
     aim, further = math.log1p(margin), range(1, FAR + 1)
     settled = bisect.bisect_left(
         further, True, key=lambda more: student(found.n + more, among) * scatter / math.sqrt(found.n + more) <= aim

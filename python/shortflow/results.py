@@ -354,7 +354,7 @@ class Results:
         found = self.relation(scheme, baseline, metric)
         return found if found and found.has_sign else None
 
-    def relation(self, scheme: str, baseline: str, metric: str, among: int = 1) -> Estimate | None:
+    def relation(self, scheme: str, baseline: str, metric: str, among: float = 1.0) -> Estimate | None:
         """Like `change`, but also if the sign is open.
 
         With `among` above 1, the interval is wider (`paired_difference`). The difference is a lower bound if the

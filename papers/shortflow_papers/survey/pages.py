@@ -8,7 +8,7 @@ from typing import Any
 from shortflow.api.charts import Chart, heat
 from shortflow.api.charts import words as words_of
 from shortflow.api.files import Kind, check_replaceable, write_text
-from shortflow.api.judge import LEVEL, mean_table
+from shortflow.api.judge import CONFIDENCE, USUAL, difference_table, mean_table
 from shortflow.api.pages import NOTHING, Block, PagePart, Section, Words, now, number, part, text_section, write_blocks
 from shortflow.api.runs import Results
 from shortflow_papers.reproduction.tried import in_lines
@@ -37,17 +37,19 @@ LEAD = (
     "flow sizes. None of the papers has this table."
 )
 READING = (
-    "A cell is one criterion at one level of a workload. Each scheme is compared with the best of the others on the "
-    "same seeds (Hsu's comparison with the best). A scheme may be the best unless another is better by a one-sided "
-    f"paired t test at {100 * LEVEL:g} %, divided by the number of the others. Times and rates are compared by log "
-    "ratio, shares by difference.",
-    f"A sole winner ({ALONE}) is the only scheme that may be the best, at a false discovery rate of {100 * LEVEL:g} % "
-    f"over all cells of both initial alphas (Benjamini and Hochberg). Several names ({CLOSE} in the tables of numbers) "
-    "are not told apart, in the order of their means. This does not show that they are equal. A cell is undecided "
-    "if all schemes may be the best (the cell has their number), or if a sole winner, which is named, fails the "
-    "correction. All are alike if every scheme has the same values.",
+    "A cell is one criterion at one level of a workload. Cells are decided like answers of `shortflow compare`: the "
+    "scheme with the best mean is compared with every other on the same seeds (Hsu's comparison with the best). The "
+    f"intervals of their ratios together have {100 * CONFIDENCE:g} % confidence, and allow for timeouts and late flows "
+    "that no seed had. A scheme may be the best unless its whole interval is worse. Schemes tie if their ratio is "
+    f"within {100 * USUAL.ties[0]:g} % of 1, and its interval within {100 * USUAL.ties[1]:g} %.",
+    f"A sole winner ({ALONE}) is the only scheme that may be the best, at a false discovery rate of "
+    f"{100 * (1 - CONFIDENCE):.0f} % over all cells of both initial alphas (Benjamini and Hochberg). Several names "
+    f"({CLOSE} in the tables of numbers) tie if the cell says so. Otherwise they are not told apart, in the order of "
+    "their means, which does not show that they are equal. A cell is undecided if all schemes may be the best (the "
+    "cell has their number), or if a sole winner, which is named, fails the correction.",
     f"A scheme with a dagger ({DAGGER}) left flows unfinished at some seed. These flows count with their age at "
-    "the end, so times are lower bounds, and the scheme is never among the best and never beats another there.",
+    "the end, so times are lower bounds. If several schemes left flows unfinished, their means are compared with each "
+    "flow counted up to one age, as far as this leaves out few flows.",
     "Over ideal is the mean completion time of short flows relative to ideal SRPT on the same flows: a fluid link "
     "without loss that knows all sizes. Goodput of long flows is their payload over their total time.",
     "Every scheme has its paper's parameters, except for the initial alpha. No scheme is tuned to a workload. K, "
@@ -108,7 +110,7 @@ def _content(found: Survey) -> dict[str, Any]:
         "about_alpha": words.about_alpha(found),
         "conclusions": [[f"With initial {view.label}", words.conclusions(view)] for view in found.views],
         "alpha_effects": words.alpha_effects(found),
-        "reading": [*READING, words.detectable(found)],
+        "reading": [*READING, words.about_seeds(found)],
         "workloads": [[each.name, each.about] for each in workloads],
         "tables": [_table(each) for each in (*tables, participants())],
         "left_out": "Not among them: " + "; ".join(f"{name} ({why})" for name, why in LEFT_OUT.items()) + ".",
@@ -142,7 +144,7 @@ _MAPS = (
     _Shown(MISSES, "Deadlines missed by short flows", "%"),
     _Shown(GOODPUT, "Goodput of long flows in per cent of the best scheme's", "% of the best", max),
 )
-_BOLD = f"bold: the best, or not told apart from it; {DAGGER}: flows unfinished"
+_BOLD = f"bold: the best, tied with it, or not told apart from it; {DAGGER}: flows unfinished"
 
 
 def _heat_map(view: View, what: _Shown) -> Chart:
@@ -200,7 +202,7 @@ def survey_table(found: Survey) -> dict[str, Any]:
 
 def _view_table(view: View) -> dict[str, Any]:
     def won(criterion: Criterion, scheme: str) -> dict[str, int]:
-        return dict(zip(("alone", "not_told_apart"), wins(cells_of(view, criterion), scheme), strict=True))
+        return dict(zip(("alone", "tie", "not_told_apart"), wins(cells_of(view, criterion), scheme), strict=True))
 
     return {
         "initial_alpha": view.alpha,
@@ -221,7 +223,7 @@ def _place_table(view: View, place: SurveyPlace) -> dict[str, Any]:
             criterion.metric: {
                 "verdict": cell.outcome,
                 "best": cell.best,
-                "p": dict(cell.contest.chances),
+                "lead": {each.scheme: difference_table(each.lead) for each in cell.line.standings if each.lead},
                 "unfinished": list(cell.unfinished),
             }
             for criterion, cell in view.cells[place].items()

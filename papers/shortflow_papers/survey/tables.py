@@ -11,7 +11,7 @@ from shortflow.api.pages import NOTHING, Column, Section, number, shown
 from shortflow.api.scenarios import Scheme, registry
 from shortflow_papers.survey.engine import Survey, SurveyPlace, View
 from shortflow_papers.survey.schemes import IN_SWITCHES, NEEDS, SCHEMES
-from shortflow_papers.survey.winners import ALIKE, CRITERIA, OVER_IDEAL, SEVERAL, SOLE, UNDECIDED, Cell, Criterion
+from shortflow_papers.survey.winners import CRITERIA, OVER_IDEAL, SEVERAL, SOLE, TIE, UNDECIDED, Cell, Criterion
 
 HEADER = 14
 """Maximum width of a line of a header, in characters."""
@@ -21,23 +21,20 @@ DAGGER = "†"
 
 
 def wins_section(found: Survey) -> Section:
-    """Table of schemes by initial alpha: numbers of cells that the scheme wins, and its distance from ideal.
-
-    Cells are counted separately for sole winners and for schemes that are not told apart from the best.
-    """
+    """Cells in which each scheme is the best, by outcome; distance from ideal, by initial alpha."""
     columns = []
     for criterion in CRITERIA:
         for view in found.views:
             cells = cells_of(view, criterion)
             header = _header(criterion, view.label, f"(of {len(cells)})")
-            columns.append(Column(header, ["{} + {}".format(*wins(cells, scheme)) for scheme in SCHEMES]))
+            columns.append(Column(header, ["{} + {} + {}".format(*wins(cells, scheme)) for scheme in SCHEMES]))
     for view in found.views:
         far = [[d for at in view.places.values() if (d := at.mean(scheme, OVER_IDEAL.metric))] for scheme in SCHEMES]
         for name, summary in (("median", np.median), ("worst", np.max)):
             header = "\n".join([name, "over ideal", view.label])
             columns.append(Column(header, [_summary(summary, each) for each in far]))
     return Section(
-        "Cells in which a scheme is the best: alone + not told apart from others",
+        "Cells in which a scheme is the best: alone + tied with others + not told apart from others",
         [Column("scheme", list(SCHEMES))],
         columns,
     )
@@ -55,12 +52,16 @@ def matrix(view: View, *, narrow: bool = False) -> Section:
     ]
     best = [_least_distance(view, place) for place in view.places]
     columns.append(Column("best\nover\nideal", [NOTHING if value is None else number(value) for value in best]))
-    legend = f" ({ALONE}: alone the best, +3: three more are not told apart from it, ?: undecided)" if narrow else ""
+    legend = (
+        f" ({ALONE}: alone the best, =3: tied with three more, +3: three more are not told apart from it, ?: undecided)"
+        if narrow
+        else ""
+    )
     return Section(f"Winners, {view.label}{legend}", [lead], columns)
 
 
 def workload_section(view: View, name: str) -> Section:
-    """Table of all means of a workload, with marks for sole and several winners, and for unfinished flows."""
+    """Means of a workload, marked for sole winners, other schemes that may be the best, and unfinished flows."""
     places = [place for place in view.places if place.workload.name == name]
     rows = [(place, scheme) for place in places for scheme in SCHEMES]
     firsts = [place.label if scheme == SCHEMES[0] else "" for place, scheme in rows]
@@ -87,10 +88,10 @@ def cells_of(view: View, criterion: Criterion) -> dict[SurveyPlace, Cell]:
     return {place: cells[criterion] for place, cells in view.cells.items() if criterion in cells}
 
 
-def wins(cells: dict[SurveyPlace, Cell], scheme: str) -> tuple[int, int]:
-    """Number of cells in which a scheme is the sole winner, and number of cells in which it is one of several."""
+def wins(cells: dict[SurveyPlace, Cell], scheme: str) -> tuple[int, int, int]:
+    """Number of cells in which a scheme is the best alone, ties for the best, and is not told apart from the best."""
     outcomes = [cell.outcome for cell in cells.values() if cell.wins(scheme)]
-    return outcomes.count(SOLE), outcomes.count(SEVERAL)
+    return outcomes.count(SOLE), outcomes.count(TIE), outcomes.count(SEVERAL)
 
 
 def _column(view: View, rows: Sequence[tuple[SurveyPlace, str]], criterion: Criterion) -> Column:
@@ -117,13 +118,15 @@ def _cell(cell: Cell | None, narrow: bool) -> str:
     if cell is None:
         return NOTHING
     best, outcome = cell.best, cell.outcome
-    if outcome == ALIKE:
-        return "all alike"
     if outcome == UNDECIDED:
         return "?" if narrow else f"undecided: {', '.join(best) if len(best) == 1 else len(best)}"
     if outcome == SOLE:
         return f"{best[0]} {ALONE}"
-    return f"{best[0]} +{len(best) - 1}" if narrow else ", ".join(best)
+    if outcome == TIE and not cell.has_worse:
+        return "all tie"
+    if narrow:
+        return f"{best[0]} {'=' if outcome == TIE else '+'}{len(best) - 1}"
+    return f"{'tie: ' if outcome == TIE else ''}{', '.join(best)}"
 
 
 def _least_distance(view: View, place: SurveyPlace) -> float | None:

@@ -1,11 +1,10 @@
-"""Schemes that may be the best at each place, with corrections for the numbers of schemes and places."""
+"""Possible best schemes of each place, as an answer names them, with one correction over all places."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-import numpy as np
-
-from shortflow.api.judge import Contest, Order, Support, confirm, contest
+from shortflow.api.judge import AnswerLine, Order, confirmed, line_of, on_common_seeds
 from shortflow.api.metrics import CLASS_DEADLINE_MISS, DISTANCE, FCT, FLOW_GOODPUT, MEAN_FCT, UNFINISHED_SHARE, Metric
 from shortflow.api.runs import Results
 
@@ -23,11 +22,6 @@ class Criterion:
         """Name of the metric."""
         return self.about.name
 
-    @property
-    def is_share(self) -> bool:
-        """True if the metric is a share. Shares may be zero, so differences are compared instead of ratios."""
-        return self.about.support is Support.SHARE
-
 
 AFCT = Criterion(Metric(MEAN_FCT, "short"), "mean FCT, short")
 P99 = Criterion(Metric(FCT[99], "short"), "p99 FCT, short")
@@ -41,13 +35,13 @@ CRITERIA = (AFCT, P99, MISSES, GOODPUT)
 
 
 SOLE = "alone"
-"""Outcome: one scheme is better than every other scheme."""
+"""One scheme is better than every other."""
+TIE = "tie"
+"""Several schemes are the best and count as equal."""
 SEVERAL = "not told apart"
-"""Outcome: several schemes, but not all, may be the best."""
+"""Several schemes may be the best; others are worse."""
 UNDECIDED = "undecided"
-"""Outcome: every scheme may be the best, or a sole winner fails the correction for the number of cells."""
-ALIKE = "alike"
-"""Outcome: all schemes have the same values."""
+"""Every scheme may be the best, or the sole one fails the correction for many cells."""
 
 
 @dataclass(frozen=True)
@@ -55,72 +49,63 @@ class Cell:
     """Comparison of all schemes by a criterion at a place."""
 
     criterion: Criterion
-    contest: Contest
-    """Comparison with the best of the schemes that finished all flows of the class, in the order of their means."""
+    line: AnswerLine
+    """Order of the schemes, without the correction."""
+    confirmed: bool
+    """True if the place has a winner that stays one among all cells."""
     unfinished: Sequence[str]
-    """Schemes with unfinished flows. Their times are lower bounds, so they are never the best and beat no scheme."""
+    """Schemes with unfinished flows, so times are lower bounds."""
 
     @property
     def best(self) -> list[str]:
         """Schemes that may be the best, in the order of their means."""
-        return self.contest.best.leaders
+        return self.line.leaders
+
+    @property
+    def has_worse(self) -> bool:
+        """True if some scheme is not among the best."""
+        return len(self.best) < len(self.line.standings)
 
     @property
     def outcome(self) -> str:
-        """Outcome of the cell: `SOLE`, `SEVERAL`, `UNDECIDED` or `ALIKE`."""
-        some = SEVERAL if 1 < len(self.best) < len(self.contest.chances) else UNDECIDED
-        words = {Order.WINNER: SOLE, Order.TIE: ALIKE, Order.OPEN: some, Order.ALONE: UNDECIDED}
-        return words[self.contest.best.order]
-
-    def detectable(self, scheme: str) -> float:
-        """Smallest detectable distance of a scheme from the likeliest best: relative, or for shares a difference."""
-        distance = self.contest.detectable[scheme]
-        return distance if self.criterion.is_share else float(np.expm1(distance))
+        """Outcome in words."""
+        if self.line.outcome is Order.WINNER:
+            return SOLE if self.confirmed else UNDECIDED
+        if self.line.outcome is Order.TIE:
+            return TIE
+        return SEVERAL if self.has_worse else UNDECIDED
 
     def wins(self, scheme: str) -> bool:
-        """True if a scheme is the sole winner, or one of several that may be the best while others are worse."""
-        return self.outcome in (SOLE, SEVERAL) and scheme in self.best
+        """True if a scheme is among the best, and others are not."""
+        return self.outcome != UNDECIDED and self.has_worse and scheme in self.best
 
 
 def judge_cells(comparisons: Sequence[Results]) -> list[dict[Criterion, Cell]]:
     """Cells of each comparison by criterion.
 
-    A sole winner must pass a correction over all cells of all comparisons, which controls the false discovery rate.
+    Each is decided as an answer is. A sole win is claimed only if it holds over all cells of all comparisons, at a
+    false discovery rate.
     """
-    judged = [[cell for each in CRITERIA if (cell := _judge(found, each))] for found in comparisons]
-    corrected = iter(confirm([cell.contest for cells in judged for cell in cells]))
-    return [{cell.criterion: replace(cell, contest=next(corrected)) for cell in cells} for cells in judged]
+    points = [*map(on_common_seeds, comparisons)]
+    lines = {
+        (place, each): line
+        for place, point in enumerate(points)
+        for each in CRITERIA
+        if (line := line_of(point, each.about))
+    }
+    sole = confirmed({(place, each): functools.partial(_order, points[place], each) for place, each in lines})
+    found: list[dict[Criterion, Cell]] = [{} for _ in points]
+    for (place, each), line in lines.items():
+        found[place][each] = Cell(each, line, (place, each) in sole, _unfinished(points[place], each))
+    return found
 
 
-def _counts(comparison: Results, scheme: str, values: Iterable[float], criterion: Criterion) -> bool:
-    """True if a scheme finished all flows of the criterion's class at every seed.
-
-    Values that are not shares must also be positive, because their logarithms are compared.
-    """
-    unfinished = comparison.values(scheme, Metric(UNFINISHED_SHARE, criterion.about.flow_class).name)
-    return not any(unfinished.values()) and (criterion.is_share or all(value > 0 for value in values))
+def _order(point: Results, criterion: Criterion, among: float) -> Order:
+    line = line_of(point, criterion.about, among=among)
+    return line.outcome if line else Order.ALONE
 
 
-def _judge(comparison: Results, criterion: Criterion) -> Cell | None:
-    """Compares each scheme with the best of the others on the same seeds; None if no scheme has the metric.
-
-    The method is Hsu's comparison with the best (`shortflow.judge.best`), with seeds as blocks. Times and rates are
-    compared by their logarithms, because timeouts skew them. Without logarithms, even a scheme that is 100 times slower
-    would not differ significantly. Shares are compared directly.
-    """
-    found = {scheme: comparison.values(scheme, criterion.metric) for scheme in comparison.schemes}
-    seeds = sorted({seed for values in found.values() for seed in values})
-    if not seeds:
-        return None
-    names = [
-        scheme
-        for scheme, values in found.items()
-        if len(values) == len(seeds) and _counts(comparison, scheme, values.values(), criterion)
-    ]
-    table = np.array([[found[scheme][seed] for seed in seeds] for scheme in names]).reshape(-1, len(seeds))
-    sign = -1 if criterion.about.more_is_better else 1
-    order = np.argsort(table.mean(axis=1) * sign, kind="stable")
-    names, table = [names[at] for at in order], table[order]
-    losses = (table if criterion.is_share else np.log(table)) * sign
-    unfinished = [scheme for scheme in found if scheme not in names]
-    return Cell(criterion, contest(dict(zip(names, losses.tolist(), strict=True))), unfinished)
+def _unfinished(point: Results, criterion: Criterion) -> list[str]:
+    """Schemes that left flows of the criterion's class unfinished at some seed."""
+    share = Metric(UNFINISHED_SHARE, criterion.about.flow_class).name
+    return [scheme for scheme in point.schemes if any(point.values(scheme, share).values())]

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from shortflow.api.judge import LEVEL
+from shortflow.api.judge import CONFIDENCE, DECISIVE, Verdict, true_interval
 from shortflow.api.numbers import counted
 from shortflow.api.pages import number
 from shortflow.api.scenarios import ONE_ALPHA
 from shortflow_papers.survey.engine import Survey, SurveyPlace, View
 from shortflow_papers.survey.schemes import OTHER_ALPHA, PLAIN, SCHEMES
 from shortflow_papers.survey.tables import cells_of, wins
-from shortflow_papers.survey.winners import AFCT, ALIKE, CRITERIA, SEVERAL, SOLE, UNDECIDED, Cell, Criterion
+from shortflow_papers.survey.winners import AFCT, CRITERIA, SEVERAL, SOLE, TIE, UNDECIDED, Cell, Criterion
 
 Cells = dict[SurveyPlace, Cell]
 
@@ -46,40 +46,48 @@ def about_alpha(found: Survey) -> str:
     )
 
 
-def detectable(found: Survey) -> str:
-    """Sentences on the smallest detectable distance from the best, by criterion."""
+def about_seeds(found: Survey) -> str:
+    """Width of the intervals that do not tell schemes apart."""
+    if found.seeds < DECISIVE:
+        return f"No winner is named from fewer than {DECISIVE} seeds: run at least {DECISIVE} seeds."
     parts = []
     for criterion in CRITERIA:
         cells = [cell for view in found.views for cell in cells_of(view, criterion).values()]
-        close = [cell.detectable(scheme) for cell in cells for scheme in cell.best[1:] if not cell.contest.alike]
-        if far := [distance for distance in close if 0 < distance < np.inf]:
-            unit = "percentage points" if criterion.is_share else "%"
-            middle, most = (f"{number(100 * float(value))} {unit}" for value in np.percentile(far, (50, 90)))
-            parts.append(f"{middle} by {criterion.name} (a tenth of them by more than {most})")
+        open_ones = [each for cell in cells for each in cell.line.standings if each.verdict is Verdict.UNDECIDED]
+        ends = [true_interval(each.lead) for each in open_ones if each.lead]
+        if wide := [np.sqrt((1 + high) / (1 + low)) - 1 for low, high in ends if low > -1 and high < np.inf]:
+            middle, most = (number(100 * float(value)) for value in np.percentile(wide, (50, 90)))
+            parts.append(f"±{middle} % by {criterion.name} (a tenth of them by more than {most} %)")
     if not parts:
         return "Every cell with several schemes tells them apart."
     return (
-        f"{found.seeds} seeds and a level of {100 * LEVEL:g} % divided among {len(SCHEMES) - 1} others do not detect "
-        f"small differences. Median detectable difference from the best of a scheme that is not "
-        f"told apart from it: {'; '.join(parts)}."
+        f"{found.seeds} seeds and {100 * CONFIDENCE:g} % confidence for {len(SCHEMES) - 1} ratios together do not show "
+        "small differences. Median interval of the ratio between the best and a scheme that is not told apart from it: "
+        f"{'; '.join(parts)}."
     )
 
 
 def _verdicts(where: str, cells: Cells) -> str:
     """Sentences on the cells of one criterion, by outcome."""
     found = [(place, cell.outcome) for place, cell in cells.items()]
-    of = {word: [place for place, outcome in found if outcome == word] for word in (SOLE, SEVERAL, ALIKE, UNDECIDED)}
+    of = {word: [place for place, outcome in found if outcome == word] for word in (SOLE, TIE, SEVERAL, UNDECIDED)}
     parts = [f"{where} ({counted(len(cells), 'cell')}).", f"Sole winners: {_alone(cells, of[SOLE])}."]
-    if close := of[SEVERAL]:
-        size = np.median([len(cells[place].best) for place in close])
-        counts = {scheme: sum(scheme in cells[at].best for at in close) for scheme in SCHEMES}
-        most = max(counts.values())
-        often = f"most often with {', '.join(each for each, count in counts.items() if count == most)} ({most})"
-        parts.append(f"Not told apart: {size:g} schemes in the median of {counted(len(close), 'cell')}, {often}.")
-    if of[ALIKE]:
-        parts.append(f"All schemes are alike: {_names(of[ALIKE])}.")
+    for begins, word in (("Tied for the best", TIE), ("Not told apart", SEVERAL)):
+        if shared := [place for place in of[word] if cells[place].has_worse]:
+            parts.append(f"{begins}: {_sharing(cells, shared)}.")
+    if every := [place for place in of[TIE] if not cells[place].has_worse]:
+        parts.append(f"All schemes tie: {_names(every)}.")
     parts.append(f"Undecided: {_names(of[UNDECIDED]) or 'none'}.")
     return " ".join(parts)
+
+
+def _sharing(cells: Cells, places: Sequence[SurveyPlace]) -> str:
+    """Number of schemes that share places, and the most frequent of them."""
+    size = np.median([len(cells[place].best) for place in places])
+    counts = {scheme: sum(scheme in cells[at].best for at in places) for scheme in SCHEMES}
+    most = max(counts.values())
+    often = ", ".join(each for each, count in counts.items() if count == most)
+    return f"{size:g} schemes in the median of {counted(len(places), 'cell')}, most often with {often} ({most})"
 
 
 def _alone(cells: Cells, places: Sequence[SurveyPlace]) -> str:
@@ -101,8 +109,8 @@ def _effect(criterion: Criterion, first: View, other: View) -> str:
     alone = [sum(cell.outcome == SOLE for cell in cells.values()) for cells in (before, after)]
     return (
         f"{_capital(criterion.name)}: plain {PLAIN} is among the best in {plain[0]} of {len(before)} cells at "
-        f"{first.label} and in {plain[1]} at {other.label}. The others, alone or not told "
-        f"apart from the best: {moves or 'no change'}; "
+        f"{first.label} and in {plain[1]} at {other.label}. The others, alone, tied or not "
+        f"told apart from the best: {moves or 'no change'}; "
         f"as often at both: {kept or 'none'}. "
         f"Cells with a sole winner: {alone[0]} at {first.label}, {alone[1]} at {other.label}."
     )

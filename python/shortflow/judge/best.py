@@ -7,18 +7,15 @@ other contenders (Bonferroni), which is valid for any variances.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from shortflow.judge.estimates import Estimate
 from shortflow.judge.verdicts import Verdict, true_interval, verdict_of
-from shortflow.lazy import np, npt, ranks, special
 
-LEVEL = 0.05
-"""Error rate of the set of contenders that may be the best, and false discovery rate of sole winners."""
-EQUAL = 1e-9
-"""Differences below this are rounding errors."""
+K = TypeVar("K")
 
 
 class Order(StrEnum):
@@ -29,7 +26,7 @@ class Order(StrEnum):
     TIE = "tie"
     """Several are the best and count as equal."""
     OPEN = "open"
-    """Several may be the best, or one that is not confirmed."""
+    """Several may be the best."""
     ALONE = "alone"
     """There is nothing to compare with."""
 
@@ -74,68 +71,14 @@ def beside(lead: Estimate, more_is_better: bool, ties: tuple[float, float]) -> V
     return Verdict.DIFFERS if worse else Verdict.UNDECIDED
 
 
-@dataclass(frozen=True)
-class Contest:
-    """Comparison with the best by p-values, so that verdicts can be corrected over many comparisons."""
+def confirmed(comparisons: Mapping[K, Callable[[float], Order]]) -> list[K]:
+    """Comparisons with a winner at a false discovery rate of 5 % over all of them.
 
-    chances: Mapping[str, float]
-    """For each contender, the p-value of "no other contender is better"."""
-    detectable: Mapping[str, float]
-    """For each contender, the smallest detectable distance from the likeliest one, given the scatter of the pair."""
-    alike: bool
-    """True if several contenders have the same loss in every seed."""
-    confirmed: bool = False
-    """True if the likeliest contender remains a sole winner after the correction over all comparisons (`confirm`)."""
-
-    @property
-    def claim(self) -> float:
-        """p-value of "another contender is as good as the likeliest", which is the second-largest chance."""
-        return sorted(self.chances.values())[-2] if len(self.chances) > 1 else 1.0
-
-    @property
-    def best(self) -> Best:
-        """Verdicts of the comparison. A sole winner that is not confirmed is undecided."""
-        if self.alike:  # equal losses have no scatter, so no test can decide
-            return Best(dict.fromkeys(self.chances, Verdict.AGREES))
-        lead = Verdict.AGREES if self.confirmed else Verdict.UNDECIDED
-        return Best({name: lead if chance > LEVEL else Verdict.DIFFERS for name, chance in self.chances.items()})
-
-
-def contest(losses: Mapping[str, Sequence[float]]) -> Contest:
-    """Compares contenders by their losses, with one loss per seed in the same order. Seeds are blocks; less is better.
-
-    The probability that the true best is not among the contenders that may be the best is at most `LEVEL`.
+    A comparison gives its order by the number of comparisons that together have 95 % confidence. Of n comparisons, k
+    winners are confirmed if each of them holds among n / k (Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57, 1995).
     """
-    seeds = len(next(iter(losses.values()), ()))
-    table = np.array([*losses.values()]).reshape(len(losses), seeds)
-    found, detectable = (dict(zip(losses, each, strict=True)) for each in _chances(table))
-    return Contest(found, detectable, alike=len(losses) > 1 and bool((np.ptp(table, axis=0) < EQUAL).all()))
-
-
-def confirm(contests: Sequence[Contest]) -> list[Contest]:
-    """Confirms the sole winners of comparisons at a false discovery rate of `LEVEL` over all comparisons.
-
-    The method is that of Y. Benjamini and Y. Hochberg (J. R. Stat. Soc. B 57, 1995).
-    """
-    rates = ranks.false_discovery_control([each.claim for each in contests]) if contests else []
-    return [replace(each, confirmed=bool(rate <= LEVEL)) for each, rate in zip(contests, rates, strict=True)]
-
-
-def _chances(losses: "npt.NDArray[np.float64]") -> tuple[list[float], list[float]]:
-    """Each row's p-value of being the lowest, and its smallest detectable distance from the likeliest row.
-
-    `losses` has a row per contender and a column per seed, which is a block. Each pair has a one-sided t test. A single
-    seed cannot tell contenders apart.
-    """
-    rows, seeds = losses.shape
-    if rows < 2 or seeds < 2:
-        return [1.0] * rows, [math.inf] * rows
-    behind = losses[:, None, :] - losses[None, :, :]
-    behind[np.abs(behind) < EQUAL] = 0.0
-    mean, error = behind.mean(axis=2), behind.std(axis=2, ddof=1) / math.sqrt(seeds)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.nan_to_num(mean / error, nan=0.0)
-    one_sided = special.stdtr(seeds - 1, -t)
-    found = np.minimum(1.0, (rows - 1) * one_sided.min(axis=1))
-    critical = special.stdtrit(seeds - 1, 1 - LEVEL / (rows - 1))
-    return found.tolist(), (critical * error[:, int(found.argmax())]).tolist()
+    found, before = [*comparisons], 0
+    while len(found) != before:
+        before = len(found)
+        found = [each for each in found if comparisons[each](len(comparisons) / before) is Order.WINNER]
+    return found

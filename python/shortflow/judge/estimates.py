@@ -147,7 +147,7 @@ def estimate(values: Sequence[float], support: Support = Support.REAL, stake: fl
 
 
 def paired_difference(
-    values: Sequence[float], baseline: Sequence[float], *, stakes: tuple[float, float] = (0.0, 0.0), among: int = 1
+    values: Sequence[float], baseline: Sequence[float], *, stakes: tuple[float, float] = (0.0, 0.0), among: float = 1.0
 ) -> Estimate | None:
     """Relative difference of `values` from `baseline`, paired by seed. Both are in the order of the seeds.
 
@@ -227,7 +227,7 @@ def over_seeds(values: Sequence[float]) -> Estimate:
     return Estimate(ordered[(len(ordered) - 1) // 2], ends if ends[0] < ends[1] else None, len(ordered))
 
 
-def student(n: int, among: int = 1) -> float:
+def student(n: int, among: float = 1.0) -> float:
     """Student's quantile for the 95 % interval of the mean of n values. For one of `among` intervals, it is larger."""
     return float(special.stdtrit(n - 1, 1 - (1 - CONFIDENCE) / 2 / among))
 
@@ -236,7 +236,7 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def _half_width(scatter: Sequence[float], among: int = 1) -> float | None:
+def _half_width(scatter: Sequence[float], among: float = 1.0) -> float | None:
     """Half-width of Student's interval for the mean of the values; None for a single value."""
     n = len(scatter)
     if n < 2:

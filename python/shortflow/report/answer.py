@@ -217,7 +217,7 @@ def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:
         line
         for metric in metrics
         for point in study.points
-        if (line := line_of(on_common_seeds(point), metric, baseline, criteria.ties, point.label))
+        if (line := line_of(on_common_seeds(point), metric, criteria.ties, baseline=baseline, at=point.label))
     ]
     return Ranking(study, shown, baseline, lines, criteria)
 
