@@ -34,7 +34,7 @@ def made(
 
     values = {AFCT: of(times), GOODPUT: of(goodput), MISS: of(misses), UNFINISHED_OF_ALL.pattern: of(unfinished)}
     values[UNFINISHED_OF_ALL.pattern] = [share or 0.0 for share in values[UNFINISHED_OF_ALL.pattern]]
-    digests = [None if seed in failed else "-" for seed in seeds]
+    digests = [None if seed in failed else f"{seed} {time} {goodput} {misses}" for seed, time in enumerate(times, 1)]
     return Measurement(seeds, values, [AFCT] if bound else [], digests, dict.fromkeys(failed, "it went wrong"))
 
 

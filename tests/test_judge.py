@@ -12,7 +12,8 @@ from made import sure
 from shortflow.errors import TooLittle
 from shortflow.judge import estimates
 from shortflow.judge.best import Best, Order, beside, confirmed
-from shortflow.judge.estimates import Estimate
+from shortflow.judge.estimates import Estimate, Support
+from shortflow.judge.samples import Sample, are_same, gave_one_run
 from shortflow.judge.verdicts import (
     Possible,
     Verdict,
@@ -352,6 +353,78 @@ def test_verdicts_on_contenders_are_an_order(verdicts: Sequence[Verdict], leader
 def test_the_best_beside_another(value: float, ci95: tuple[float, float], more: bool, verdict: Verdict) -> None:
     """The difference is the best's from the other. Unless more is better, a negative difference is an advantage."""
     assert beside(Estimate(value, ci95, 5), more, (0.02, 0.05)) is verdict
+
+
+def sample(*values: float | None, runs: str = "run", stake: float = 0.0, is_bound: bool = False) -> Sample:
+    """Values of seeds 1, 2 and so on, of which some lack the metric."""
+    known = {seed: value for seed, value in enumerate(values, 1) if value is not None}
+    digests = {seed: f"{runs} {seed}" for seed in range(1, len(values) + 1)}
+    return Sample(known, digests, Support.NONNEGATIVE, stake, is_bound)
+
+
+def test_the_mean_of_a_sample_is_the_estimate_of_its_values() -> None:
+    assert sample().mean is None
+    assert sample(None, None).mean is None
+    values = [2.0, 3.0, 4.0]
+    assert sample(*values, stake=0.5).mean == estimates.estimate(values, Support.NONNEGATIVE, 0.5)
+    found = sure(sample(2.0, None, 4.0, is_bound=True).mean)
+    assert (found.value, found.n, found.lacking, found.lower_bound) == (3.0, 2, 1, True)
+    assert sure(sample(*values).mean).lower_bound is False
+
+
+def test_where_every_seed_gives_one_run_no_event_was_missed() -> None:
+    digests = {1: "same", 2: "same"}
+    exact, other = Sample({1: 2.0, 2: 2.0}, digests, stake=1.0), sample(3.0, 3.0)
+    assert sure(exact.mean).ci95 == (2.0, 2.0)
+    assert sure(exact.relation(other)).allowance == 0.0
+    assert sure(other.relation(exact)).allowance == 0.0
+    assert sure(exact.difference(other)).allowance == 0.0
+
+
+def test_a_relation_pairs_the_common_seeds() -> None:
+    ours, theirs = sample(1.0, 2.0, None, 4.0, stake=0.5), sample(2.0, 3.0, 9.0, None, runs="other", stake=0.25)
+    paired = sure(estimates.paired_difference([1.0, 2.0], [2.0, 3.0], stakes=(0.5, 0.25), among=3))
+    found = sure(ours.relation(theirs, 3))
+    assert (found.value, found.ci95, found.n, found.lacking) == (paired.value, paired.ci95, 2, 2)
+    assert (found.lower_bound, found.upper_bound) == (False, False)
+    late = sample(1.0, 2.0, is_bound=True)
+    assert sure(late.relation(theirs)).lower_bound
+    assert sure(theirs.relation(late)).upper_bound
+    assert sample(1.0).relation(sample(None, 2.0, runs="other")) is None
+    assert ours.relation(sample(0.0, 0.0, runs="other")) is None
+
+
+def test_equal_runs_have_no_difference_whatever_an_event_would_change() -> None:
+    found = sure(sample(1.0, 2.0, stake=1.0).relation(sample(1.0, 2.0, stake=1.0)))
+    assert (found.value, found.ci95, found.n) == (0.0, (0.0, 0.0), 2)
+    assert sure(sample(1.0).relation(sample(1.0))).ci95 is None
+
+
+def test_a_difference_is_in_the_unit_of_the_metric() -> None:
+    ours, theirs = sample(1.0, 3.0, 2.0, stake=0.5), sample(0.0, 0.0, None, runs="other", stake=0.25, is_bound=True)
+    found = sure(ours.difference(theirs))
+    alike = estimates.estimate([1.0, 3.0], stake=0.5)
+    assert (found.value, found.ci95, found.n, found.allowance) == (2.0, alike.ci95, 2, 0.75)
+    assert (found.lower_bound, found.upper_bound) == (False, True)
+    assert sure(theirs.difference(ours)).ci95 == (-sure(alike.ci95)[1], -sure(alike.ci95)[0])
+    assert sure(theirs.difference(ours)).lower_bound
+    assert sample(None, 1.0).difference(sample(1.0, None)) is None
+
+
+def test_a_sample_is_complete_if_every_run_has_the_metric() -> None:
+    assert sample(1.0, 2.0).is_complete
+    assert not sample(1.0, None).is_complete
+    assert not sample().is_complete
+
+
+def test_runs_are_the_same_and_exact_by_their_digests() -> None:
+    assert are_same({1: "a", 2: "b"}, {2: "b", 1: "a"})
+    assert not are_same({1: "a", 2: "b"}, {1: "a"})
+    assert not are_same({1: "a", 2: ""}, {1: "a", 2: ""}), "failed runs have no digest"
+    assert gave_one_run(["a", "a"])
+    assert not gave_one_run(["a"])
+    assert not gave_one_run(["a", "b"])
+    assert not gave_one_run(["", ""])
 
 
 def until(most: float) -> Callable[[float], Order]:

@@ -74,6 +74,33 @@ def test_a_bound_by_number_needs_the_whole_interval(goodput: list[float], expect
     assert words in verdict(found, found.checks[0], 0).words
 
 
+def test_a_bound_by_number_allows_for_events_that_no_seed_had() -> None:
+    # One late flow would take 0.3e8 from a seed of three, so three such take 0.3e8 from the mean of 1.2e8.
+    goal = Goal([Objective(AFCT)], [Constraint.parse(f"{GOODPUT} >= 100Mbps")])
+    tuned = made(1.0, 1.01, 0.99, goodput=[1.19e8, 1.2e8, 1.21e8])
+    rare = dataclasses.replace(tuned, stakes={GOODPUT: 0.3e8})
+    found = checked(goal, rare, *FRESH)
+    assert joint_verdict(found) is Verdict.UNDECIDED
+    assert (
+        "(95 % interval 8.99e+07 to 1.501e+08 bps, at least 1e+08 bps wanted)"
+        in verdict(found, found.checks[0], 0).words
+    )
+    (section,) = (each for each in sections(found) if "fresh seeds" in each.heading)
+    (goodput,) = (column for column in section.columns if GOODPUT in column.header)
+    assert goodput.cells[0] == "120 ± 30"
+    exact = dataclasses.replace(rare, digests=["1", "1", "1"])
+    assert joint_verdict(checked(goal, exact, *FRESH)) is Verdict.AGREES, "other seeds would give the same"
+
+
+def test_a_bound_by_a_scheme_with_the_same_runs_is_kept() -> None:
+    goal = Goal([Objective(AFCT)], [Constraint(GOODPUT, ">=", 1.0, scheme="dctcp")])
+    tuned = dataclasses.replace(made(1.0, 1.01, 0.99), stakes={GOODPUT: 0.3e8})
+    slow = made(2.0, 2.0, 2.0)
+    assert joint_verdict(checked(goal, tuned, slow, tuned)) is Verdict.AGREES
+    other = dataclasses.replace(tuned, digests=["4", "5", "6"])
+    assert joint_verdict(checked(goal, tuned, slow, other)) is Verdict.UNDECIDED
+
+
 def test_an_infeasible_scheme_is_no_yardstick() -> None:
     slow = {"l2dct": made(0.5, 0.5, goodput=0.1e8), "dctcp": made(3.0, 3.0)}
     fresh = made(0.5, 0.5, 0.5, goodput=0.1e8), made(3.0, 3.1, 2.9)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 from shortflow.criteria import Criteria
 from shortflow.errors import ConfigError, front_door, unknown_name
 from shortflow.grid import Dimension, dimensions
-from shortflow.judge.estimates import Estimate, estimate, paired_difference
+from shortflow.judge.estimates import Estimate
+from shortflow.judge.samples import Sample, are_same, gave_one_run
 from shortflow.metrics import catalogue
 from shortflow.metrics.absence import check_name, missing
 from shortflow.metrics.data import USUAL_BINS, Bins
@@ -333,11 +334,8 @@ class Results:
 
     def mean(self, scheme: str, metric: str) -> Estimate | None:
         """Like `estimate`, but None for an unknown scheme or metric."""
-        values = list(self.values(scheme, metric).values())
-        if not values:
-            return None
-        found = estimate(values, self._described[metric].support, self._stake(scheme, metric))
-        return replace(found, lower_bound=self.is_bound(scheme, metric), lacking=len(self._of(scheme)) - len(values))
+        found = self._sample(scheme, metric)
+        return found.mean if found else None
 
     @front_door
     def difference(self, scheme: str, baseline: str, metric: str) -> Estimate | None:
@@ -360,20 +358,10 @@ class Results:
         With `among` above 1, the interval is wider (`paired_difference`). The difference is a lower bound if the
         scheme's metric is one, and an upper bound if the baseline's metric is a lower bound.
         """
-        ours, theirs = self.values(scheme, metric), self.values(baseline, metric)
-        common = [seed for seed in ours if seed in theirs]
-        if not common:
+        ours, theirs = self._sample(scheme, metric), self._sample(baseline, metric)
+        if ours is None or theirs is None:
             return None
-        sides = [ours[seed] for seed in common], [theirs[seed] for seed in common]
-        if self.are_same(scheme, baseline):
-            return Estimate(0.0, (0.0, 0.0) if scheme != baseline and len(common) > 1 else None, len(common))
-        stakes = self._stake(scheme, metric), self._stake(baseline, metric)
-        found = paired_difference(*sides, stakes=stakes, among=among)
-        if found is None:
-            return None
-        low, high = (self.is_bound(each, metric) for each in (scheme, baseline))
-        lacking = len({run.seed for each in (scheme, baseline) for run in self._of(each)}) - len(common)
-        return replace(found, lower_bound=low, upper_bound=high, lacking=lacking)
+        return Estimate(0.0, None, len(ours.values)) if scheme == baseline else ours.relation(theirs, among)
 
     def digests(self, scheme: str) -> dict[str, str]:
         """Digest of each run of a scheme, by seed."""
@@ -381,13 +369,11 @@ class Results:
 
     def are_same(self, scheme: str, other: str) -> bool:
         """True if two schemes have equal runs: the same digest for every seed."""
-        digests = [self.digests(each) for each in (scheme, other)]
-        return scheme == other or (digests[0] == digests[1] and all(digests[0].values()))
+        return scheme == other or are_same(self._digests(scheme), self._digests(other))
 
     def is_exact(self, scheme: str) -> bool:
         """True if several seeds of a scheme gave equal runs, so that other seeds would too."""
-        digests = [run.digest for run in self._of(scheme)]
-        return len(digests) > 1 and {*digests} == {digests[0]} and bool(digests[0])
+        return gave_one_run(self._digests(scheme).values())
 
     def __repr__(self) -> str:
         """Scenario, schemes and number of runs."""
@@ -441,11 +427,17 @@ class Results:
     def _of(self, scheme: str) -> list[Result]:
         return self._by_scheme.get(scheme, [])
 
-    def _stake(self, scheme: str, metric: str) -> float:
-        """Largest stake of a metric in any run of a scheme."""
-        if not self.allows_for_events or self.is_exact(scheme):
-            return 0.0
-        return max((run.stake(self._described[metric]) for run in self._of(scheme)), default=0.0)
+    def _digests(self, scheme: str) -> dict[int, str]:
+        return {run.seed: run.digest for run in self._of(scheme)}
+
+    def _sample(self, scheme: str, metric: str) -> Sample | None:
+        """Values of a metric for the judge; None if no run of the scheme has it."""
+        values = self.values(scheme, metric)
+        if not values:
+            return None
+        about = self._described[metric]
+        stakes = [run.stake(about) for run in self._of(scheme)] if self.allows_for_events else [0.0]
+        return Sample(values, self._digests(scheme), about.support, max(stakes), self.is_bound(scheme, metric))
 
     def is_bound(self, scheme: str, metric: str) -> bool:
         """True if a metric of a scheme is a lower bound in at least one run."""

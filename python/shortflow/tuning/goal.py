@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shortflow.errors import ConfigError, unknown_name
+from shortflow.judge.estimates import Support
+from shortflow.judge.samples import Sample
 from shortflow.metrics.absence import check_name
 from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, possible
 from shortflow.quantities import parse, plain_number, rounded
@@ -98,6 +100,13 @@ class Measurement:
     """Errors of failed runs by seed."""
     stakes: dict[str, float] = field(default_factory=dict)
     """Largest stake of each metric in any run (see `shortflow.metrics.stakes`)."""
+
+    def sample(self, metric: str, support: Support = Support.REAL) -> Sample:
+        """Values of a metric for the judge."""
+        by_seed = zip(self.seeds, self.values[metric], strict=True)
+        values = {seed: value for seed, value in by_seed if value is not None}
+        digests = {seed: digest or "" for seed, digest in zip(self.seeds, self.digests, strict=True)}
+        return Sample(values, digests, support, self.stakes.get(metric, 0.0), metric in self.lower_bounds)
 
     def mean(self, metric: str, first: int | None = None) -> float | None:
         """Mean of a metric over the `first` seeds (default: all); None if a run does not have the metric."""

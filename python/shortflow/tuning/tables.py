@@ -1,9 +1,7 @@
 """Tables of a tuning: parameters, Pareto front, and comparison with other schemes."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from shortflow.judge.estimates import Estimate, estimate
 from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, Metric, possible
 from shortflow.quantities import counted
 from shortflow.report.blocks import Column, Section
@@ -85,7 +83,7 @@ def _check(tuning: Tuning, check: Check) -> Section:
 
 def _estimates(metrics: Sequence[Metric], rows: Sequence[Measurement]) -> list[Column]:
     """Columns with means and intervals, one per metric. Metrics with the same unit share a display unit."""
-    found = {metric: [_estimate(metric, row) for row in rows] for metric in metrics}
+    found = {metric: [row.sample(metric.name, metric.support).mean for row in rows] for metric in metrics}
     scales = common_scales(found)
     return [
         Column(
@@ -94,12 +92,6 @@ def _estimates(metrics: Sequence[Metric], rows: Sequence[Measurement]) -> list[C
         )
         for metric in metrics
     ]
-
-
-def _estimate(metric: Metric, row: Measurement) -> Estimate | None:
-    values = [value for value in row.values[metric.name] if value is not None]
-    bound = metric.name in row.lower_bounds
-    return replace(estimate(values, metric.support), lower_bound=bound) if values else None
 
 
 def _changed(found: PairedChange | None) -> str:

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 
-from shortflow.judge.estimates import Estimate, Interval, estimate, paired_difference
+from shortflow.judge.estimates import Estimate, Interval
 from shortflow.judge.verdicts import Possible, Verdict, joint, true_interval, verdict_of
 from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, Metric, possible
 from shortflow.quantities import counted
@@ -60,15 +60,12 @@ class PairedChange:
 
 def paired_change(metric: str, ours: Measurement, theirs: Measurement) -> PairedChange | None:
     """Difference of a metric of `ours` from `theirs`, paired by seed; None if a run does not have the metric."""
-    pairs = list(zip(ours.values[metric], theirs.values[metric], strict=True))
-    known = [(one, other) for one, other in pairs if one is not None and other is not None]
-    if not known or len(known) < len(pairs):
+    one, other = ours.sample(metric), theirs.sample(metric)
+    if not one.is_complete or not other.is_complete:
         return None
-    stakes = ours.stakes.get(metric, 0.0), theirs.stakes.get(metric, 0.0)
-    relative = paired_difference([one for one, _ in known], [other for _, other in known], stakes=stakes)
-    found = relative or estimate([one - other for one, other in known])
-    low, high = metric in ours.lower_bounds, metric in theirs.lower_bounds
-    return PairedChange(replace(found, lower_bound=low, upper_bound=high), relative is not None)
+    relative = one.relation(other)
+    found = relative or one.difference(other)
+    return PairedChange(found, relative is not None) if found else None
 
 
 HOLDS = {Verdict.AGREES: "holds", Verdict.DIFFERS: "does not hold", Verdict.UNDECIDED: "undecided"}
@@ -297,9 +294,9 @@ def _constraints(check: Check, number: int) -> Iterator[VerdictInWords]:
     """Verdict on each constraint. A bound by another scheme is compared with the whole paired interval."""
     ours = check.trials[number]
     for each in check.goal.constraints:
-        values, limit = ours.values[each.metric], each.limit(check.schemes)
-        known = [value for value in values if value is not None]
-        if limit is None or len(known) < len(values):
+        metric, limit = _metric(check, each.metric), each.limit(check.schemes)
+        found = ours.sample(each.metric, metric.support).mean
+        if limit is None or found is None or found.lacking:
             yield VerdictInWords(Verdict.UNDECIDED, f"{each.text} is undecided there")
             continue
         wanted = "at least" if each.sign == ">=" else "at most"
@@ -308,21 +305,19 @@ def _constraints(check: Check, number: int) -> Iterator[VerdictInWords]:
             value, *ends = (1 + end for end in (relative.estimate.value, *(relative.estimate.ci95 or ())))
             interval = _interval(*(f"{100 * end:.1f}" for end in ends), unit=" %")
             words = f"{100 * value:.1f} % of {each.scheme}'s ({interval}{wanted} {100 * each.bound:.4g} % wanted)"
-            verdict = _is_kept(each, ends, each.bound)
+            low, high = true_interval(relative.estimate)
+            verdict = _is_kept(each, (1 + low, 1 + high), each.bound)
         else:
-            metric = _metric(check, each.metric)
-            found = estimate(known, metric.support)
             unit = f" {metric.unit}" if metric.unit not in ("", "share") else ""
             interval = _interval(*(f"{end:.4g}" for end in found.ci95 or ()), unit=unit)
             words = f"{found.value:.4g}{unit} ({interval}{wanted} {limit:.4g}{unit} wanted)"
-            verdict = _is_kept(each, found.ci95 or (), limit)
+            verdict = _is_kept(each, true_interval(found), limit)
         yield VerdictInWords(verdict, f"{each.metric} is {words}")
 
 
-def _is_kept(constraint: Constraint, ends: Sequence[float], limit: float) -> Verdict:
-    """Verdict on a constraint by the ends of an interval. Undecided without ends, or if the limit lies between them."""
-    low, high = ends or (-math.inf, math.inf)
-    return verdict_of((low, high), (limit, math.inf) if constraint.sign == ">=" else (-math.inf, limit))
+def _is_kept(constraint: Constraint, ends: Interval, limit: float) -> Verdict:
+    """Verdict on a constraint by an interval; undecided if the limit lies inside the interval."""
+    return verdict_of(ends, (limit, math.inf) if constraint.sign == ">=" else (-math.inf, limit))
 
 
 def _interval(*ends: str, unit: str = "") -> str:
