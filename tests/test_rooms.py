@@ -28,11 +28,12 @@ SHARED = {
     "Network": "a network as one file says, and as arithmetic sees it",
     "Value": "a value of a key: of a study's grid, and of another tool's file, with its place",
     "number": "a number in words, and a field's of another tool's text",
-    "numbers": "columns and names of other tools' files",
     "Row": "a row of a chart's data, and of a table of sizes",
     "Grid": "values of keys, and fields of another tool's text",
 }
 """Public names that several modules define, each with the reason."""
+MOST_SHARED = 14
+"""Maximum number of such names."""
 SUMMARIES = {
     "Order": "the order of several contenders, each with its verdict",
     "ClaimGroup": "a group of claims in a count; that of open claims has the undecided ones",
@@ -87,6 +88,7 @@ def test_a_public_name_means_one_thing() -> None:
     for path, name in (*public(), *aliases):
         homes[name].add(path)
     assert {name for name, paths in homes.items() if len(paths) > 1} == SHARED.keys()
+    assert len(SHARED) <= MOST_SHARED
 
 
 def test_a_constant_is_written_once() -> None:

@@ -21,7 +21,7 @@ def address(host: int) -> str:
     return f"{0x0B000001 + (host // 256) * 0x10000 + (host % 256) * 0x100:08x}"
 
 
-def numbers(names: Sequence[str]) -> Mapping[str, int]:
+def host_numbers(names: Sequence[str]) -> Mapping[str, int]:
     """Numbers of hosts: from names such as `h3` or `3` if all are distinct, else from the order of names."""
     found = [re.fullmatch(r"[A-Za-z]*(\d+)", name) for name in names]
     if all(found) and len({each[1] for each in found if each}) == len(names):
@@ -35,7 +35,7 @@ def lines(flows: "pl.DataFrame") -> "pl.Series":
     Each row has addresses, ports, bytes, start, FCT, and FCT in the empty network.
     """
     done = flows.filter(pl.col("fct_s").is_not_null()).sort("finish_s", "id")
-    hosts = numbers(pl.concat([flows["source"], flows["destination"].alias("source")]).unique().to_list())
+    hosts = host_numbers(pl.concat([flows["source"], flows["destination"].alias("source")]).unique().to_list())
     table = {name: address(number) for name, number in hosts.items()}
     ends = [pl.col(end).replace_strict(table, return_dtype=pl.String) for end in ("source", "destination")]
     pair = (pl.col("id").rank("ordinal").over("source", "destination") + _FIRST_PORT - 1).cast(pl.String)
