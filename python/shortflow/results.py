@@ -26,14 +26,6 @@ from shortflow.scheme import differing
 if TYPE_CHECKING:
     from shortflow.measured import MeasuredFlows
 
-_SAME_SIZE = 1.05
-"""Minimum ratio of mean packet sizes at which schemes count as different."""
-
-
-def _spread(sizes: Mapping[str, float]) -> float:
-    """The largest size divided by the smallest. 1 without sizes."""
-    return max(sizes.values(), default=1.0) / min(sizes.values(), default=1.0)
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Results:
@@ -171,12 +163,6 @@ class Results:
         return replace(self, done=[run for run in self.done if run.tables])
 
     @property
-    def shown_first(self) -> Self:
-        """Point that plots of a single point show first. It has tables, if any point has."""
-        points = [point for point in self.points if point.with_tables.done] or self.points
-        return points[len(points) // 2]
-
-    @property
     def classes(self) -> list[str]:
         """Flow classes that metrics cover."""
         return list(dict.fromkeys(metric.flow_class for metric in self.metrics.values() if metric.flow_class))
@@ -253,27 +239,6 @@ class Results:
             where = f"{names} (as {runs[0].scheme} with seed {runs[0].seed})" if len(runs) > 1 else names
             found.append(f"{where}: {runs[0].meta['remarks'][kind]}")
         return found
-
-    @functools.cached_property
-    def packet_bytes(self) -> dict[str, float]:
-        """Mean packet size in bytes in the measured queues, by scheme.
-
-        For a sweep, only the smallest and the largest.
-        """
-        if self.keys:
-            of_points = ((point.place, *each) for point in self.points for each in point.packet_bytes.items())
-            found = sorted((size, f"{scheme} at {place}") for place, scheme, size in of_points)
-            return {where: size for size, where in (found[:1] + found[-1:])}
-        packets, size = (catalogue.QUEUE_MEAN[unit].pattern for unit in ("pkt", "B"))
-        sums = {
-            scheme: [sum(self.values(scheme, name).values()) for name in (packets, size)] for scheme in self.schemes
-        }
-        return {scheme: size / packets for scheme, (packets, size) in sums.items() if packets}
-
-    @property
-    def queue_unit(self) -> str:
-        """Unit in which queues are comparable: `B` if mean packet sizes differ by 5 % or more, else `pkt`."""
-        return "pkt" if _spread(self.packet_bytes) < _SAME_SIZE else "B"
 
     @functools.cached_property
     def omitted(self) -> list[str]:

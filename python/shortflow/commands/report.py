@@ -22,7 +22,7 @@ from shortflow.quantities import counted
 from shortflow.report.blocks import Block, Words
 from shortflow.report.network import network_blocks
 from shortflow.report.page import Contents, page_table, write_contents
-from shortflow.report.study import studies, with_measured
+from shortflow.report.study import point_shown_first, studies, with_measured
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.scenario import Scenario
@@ -98,7 +98,7 @@ def report(
 
 def _more(study: Results, source: Scenario, progress: given.Progress) -> list[Block]:
     """The network with the use of its links, and the accounts of one run of each scheme, at the point shown first."""
-    point = study.shown_first
+    point = point_shown_first(study)
     results = [next(run for run in point.runs if run.scheme == scheme) for scheme in point.schemes]
     found, carried = [], {}
     with reporting(f"{study.scenario}, where the time went", progress) as bar:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, Estimate
 from shortflow.metrics.catalogue import FLOWS_DONE, SIZE_FLOW_GOODPUT, SIZE_MEAN_FCT, UNFINISHED, Metric
 from shortflow.quantities import counted
+from shortflow.report.queues import packet_bytes, queue_unit
 from shortflow.report.used_links import inner_bottleneck, links
 from shortflow.report.wording import listed, phrase, scheme_pairs
 from shortflow.results import Results
@@ -73,8 +74,8 @@ def _counts(study: Results, scheme: str) -> tuple[int, int]:
 
 def _sizes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
     """Note if metrics are queues in packets, but the schemes' packets differ in mean size."""
-    if study.queue_unit == "B" and (named := [each for each in metrics if each.unit == "pkt"]):
-        sizes = listed([f"{scheme} {size:,.0f} B" for scheme, size in study.packet_bytes.items()])
+    if queue_unit(study) == "B" and (named := [each for each in metrics if each.unit == "pkt"]):
+        sizes = listed([f"{scheme} {size:,.0f} B" for scheme, size in packet_bytes(study).items()])
         instead = named[0].name.replace("_pkt", "_bytes")
         yield f"Packets in the queues differ in mean size: {sizes}. Compare queues in bytes: {instead}."
 

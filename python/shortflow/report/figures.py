@@ -22,6 +22,8 @@ from shortflow.quantities import DisplayUnit
 from shortflow.report import marks
 from shortflow.report.answer import headlines
 from shortflow.report.chart import Chart, Row, Spec, numeric, span, words
+from shortflow.report.queues import queue_unit
+from shortflow.report.study import point_shown_first
 from shortflow.report.timeline import time_lines
 from shortflow.report.wording import everyone, metrics_of, phrase, sizes_in_words, unit_in_study
 from shortflow.results import Results
@@ -218,7 +220,7 @@ def axis_title(label: str, unit: str) -> str:
 
 def shown_first(study: Results) -> list[str] | None:
     """Values of the point that charts show first; None if nothing varies."""
-    at = study.shown_first.settings
+    at = point_shown_first(study).settings
     return [at[each.key] for each in study.dimensions] or None
 
 
@@ -326,7 +328,7 @@ def _queue(study: Results) -> Iterator[Chart]:
     Yields no chart if no port was measured or no run took samples.
     """
     port, among = _busiest_port(study)
-    kind, unit, size = {"pkt": ("queue_pkt", "packets", 1.0), "B": ("queue_bytes", "KB", 1e3)}[study.queue_unit]
+    kind, unit, size = {"pkt": ("queue_pkt", "packets", 1.0), "B": ("queue_bytes", "KB", 1e3)}[queue_unit(study)]
     rows: list[Row] = []
     seeds = set()
     for point in _tabled(study):

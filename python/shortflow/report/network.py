@@ -9,6 +9,7 @@ from shortflow.lazy import pl
 from shortflow.quantities import scale_for
 from shortflow.report.blocks import Block, Column, Section, Words
 from shortflow.report.chart import Chart, Row, Spec, has_value, mark, tips, view
+from shortflow.report.study import point_shown_first
 from shortflow.results import Results
 
 _HOSTS = 48
@@ -31,7 +32,7 @@ def network_blocks(study: Results, carried: Payload) -> Iterator[Block]:
 
     `carried` has the payload in bytes of one run of each scheme, by port and class.
     """
-    point = study.shown_first.with_tables
+    point = point_shown_first(study).with_tables
     used = {scheme: _links(point, scheme) for scheme in point.schemes[:_SCHEMES]}
     used = {scheme: links for scheme, links in used.items() if links}
     if not used:

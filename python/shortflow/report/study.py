@@ -22,6 +22,12 @@ def with_measured(study: Results, measured: MeasuredFlows) -> Results:
     return replace(study, measured=measured.in_network(run.table("flows") for run in study.with_tables.results))
 
 
+def point_shown_first(study: Results) -> Results:
+    """Point that plots of a single point show first. It has tables, if any point has."""
+    points = [point for point in study.points if point.with_tables.done] or study.points
+    return points[len(points) // 2]
+
+
 def studies(results: Iterable[Result], superseded: Sequence[Result] = ()) -> list[Results]:
     """Studies by scenario, in the order in which their first runs finished. Points ascend.
 

@@ -29,6 +29,7 @@ from shortflow.metrics.catalogue import (
 from shortflow.quantities import DisplayUnit, counted, scale_for
 from shortflow.report.blocks import Block, Column, Section, Words, terminal_width, text_section
 from shortflow.report.links import link_blocks
+from shortflow.report.queues import queue_unit
 from shortflow.report.study import without_effect
 from shortflow.report.wording import (
     NOTHING,
@@ -113,7 +114,7 @@ def _beside(study: Results, metrics: Sequence[Metric]) -> list[Metric]:
     losses = [each for each in losses if any(run.metrics.get(each.name) for run in runs)]
     several = any(sum(row.metric.statistic is GOODPUT for row in run.rows) > 1 for run in runs)
     of_classes = [*(means if len(means) > 1 else []), *(goodputs if several else [])]
-    found = [*of_classes, *metrics_of(study, QUEUE_MEAN[study.queue_unit]), *losses]
+    found = [*of_classes, *metrics_of(study, QUEUE_MEAN[queue_unit(study)]), *losses]
     return [each for each in found if each not in metrics]
 
 
@@ -217,7 +218,7 @@ def _metric_groups(comparison: Results) -> Iterator[tuple[str, list[Metric]]]:
                 yield f"Completion time (FCT) of {flow_class} flows{sizes}", found
     if by_size := [each for each in metrics if each.statistic in OF_SIZE.statistics]:
         yield "All flows by size", by_size
-    other = "B" if comparison.queue_unit == "pkt" else "pkt"
+    other = "B" if queue_unit(comparison) == "pkt" else "pkt"
     of_ports = [each for each in metrics if each.statistic in OF_PORTS.statistics and each.unit != other]
     if rates or of_ports:
         yield "Throughput and the measured ports" if rates else "The measured ports", [*rates, *of_ports]

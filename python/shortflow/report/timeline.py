@@ -7,6 +7,7 @@ import polars as pl
 
 from shortflow.bursts import LargestBurst, find_burst
 from shortflow.report.chart import Chart, Row, Spec, mark, numeric, tips
+from shortflow.report.study import point_shown_first
 from shortflow.result import Result
 from shortflow.results import Results
 
@@ -116,7 +117,7 @@ def _panels(rows: list[Row], port: str, flows: int) -> Iterator[Spec]:
 
 def time_lines(study: Results) -> list[Chart]:
     """Charts of the runs whose largest burst was traced, at the point that charts show first."""
-    point = study.shown_first
+    point = point_shown_first(study)
     at = f", {study.x_name} {point.label}" if study.x_name else ""
     return [timeline(result, at) for result in point.results if "burst" in result.tables]
 

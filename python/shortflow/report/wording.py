@@ -18,6 +18,7 @@ from shortflow.metrics.catalogue import (
 )
 from shortflow.metrics.data import Sizes
 from shortflow.quantities import DisplayUnit, scale_for
+from shortflow.report.queues import queue_unit
 from shortflow.results import Results
 
 NOTHING = "–"
@@ -184,7 +185,7 @@ def unit_in_study(study: Results, metric: Metric) -> DisplayUnit:
 
 def headline_metrics(comparison: Results) -> list[Metric]:
     """Main metrics of a comparison: task times, FCTs, slowdowns, goodput of backlogged flows, and mean queue."""
-    queue = QUEUE_MEAN[comparison.queue_unit]
+    queue = QUEUE_MEAN[queue_unit(comparison)]
     return metrics_of(comparison, TASK_TIME, MEAN_FCT, FCT[99], SLOWDOWN, GOODPUT, queue)
 
 
