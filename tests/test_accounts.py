@@ -188,8 +188,8 @@ def test_why_tells_equal_runs_from_different_ones(shortflow: Command) -> None:
         for place in (0, 1):
             assert sum(part["mean_ps"][place] for part in each["parts"]) == pytest.approx(1e12 * each["mean_s"][place])
     shown = shortflow("why", "busy", "tcp", "dctcp", code=0).stdout
-    assert "both runs were done again" in shown
-    assert "equal up to here" in shown
+    assert "Shortflow repeated both runs" in shown
+    assert "The first events that differ:" in shown
     assert "unknown scheme of the store" in shortflow("why", "busy", "tcp", "fast", code=2).stderr
 
 
@@ -201,8 +201,16 @@ def test_why_names_what_the_store_has(shortflow: Command) -> None:
     for schemes, more, wanted in (
         (("tcp", "dctp"), (), 'did you mean "dctcp"?'),
         (("tcp", "dctcp"), ("--seed", "4"), "no run of tcp with this seed; it has 1"),
-        (("tcp", "dctcp"), ("--set", "servers=5"), "no run of tcp there; choose one by --set; it has servers=3"),
-        (("tcp", "dctcp"), (), "several runs of it with seed 1; choose one by --set; it has servers=3, servers=9"),
+        (
+            ("tcp", "dctcp"),
+            ("--set", "servers=5"),
+            "no run of tcp with these settings; choose one with --set; the store has servers=3",
+        ),
+        (
+            ("tcp", "dctcp"),
+            (),
+            "several runs of this scheme with seed 1; choose one with --set; the store has servers=3, servers=9",
+        ),
         (("tcp", "dctcp"), ("--set", "servers=3", "--flow", "60"), "flow 60: the flow table has rows 0 to 59"),
     ):
         assert wanted in shortflow("why", "store", *schemes, *more, code=2).stderr
@@ -220,7 +228,7 @@ def test_a_scenario_chooses_among_those_of_a_store(shortflow: Command) -> None:
         made = ("compare", f"{name}.toml", "--schemes", "tcp,dctcp", "--seeds", "1", "--no-ideal", "--out", "store")
         shortflow(*made, code=0)
     pair = ("why", "store", "tcp", "dctcp")
-    assert "choose its scenario by --scenario: one, two" in shortflow(*pair, code=2).stderr
+    assert "choose a scenario with --scenario: one, two" in shortflow(*pair, code=2).stderr
     found = shortflow(*pair, "--scenario", "two.toml", "--json", code=0).document
     assert (found["scenario"], found["equal"]) == ("two", True)
 
@@ -245,13 +253,13 @@ def test_flows_without_a_completion_time_are_named(shortflow: Command, tmp_path:
     text = (tmp_path / "own.toml").read_text(encoding="utf-8").replace('"100s"', '"9ms"').replace('"1s"', '"10ms"')
     (tmp_path / "own.toml").write_text(text.replace("[[traffic]]", '[[traffic]]\nclass = "finite"', 1), "utf-8")
     shown = shortflow("explain", "own.toml", code=0).stdout
-    assert "1 of 2 flows did not finish, and has no account" in shown
+    assert "1 of 2 flows did not finish and has no account" in shown
     assert "of the slowest flow" in shown
     (of_class,) = shortflow("explain", "own.toml", "--json", code=0).document["classes"]
     assert (of_class["flows"], of_class["unfinished"], of_class["slowest_flows"]) == (1, 1, 1)
     for choice, wanted in {
         ("--worst", "endless"): 'no flow of class "endless" has an end',
-        ("--flow", "1"): "flow 1: it is endless",
+        ("--flow", "1"): "flow 1: the flow is endless",
         ("--worst", "finit"): 'did you mean "finite"?',
         ("--flow", "0"): "did not finish under dctcp",
     }.items():
@@ -261,22 +269,22 @@ def test_flows_without_a_completion_time_are_named(shortflow: Command, tmp_path:
     (tmp_path / "flows.csv").write_text("start,source,destination,bytes\n0s,h0,h2,30MB\n", "utf-8")
     shown = shortflow("explain", "own.toml", code=0).stdout
     assert "1 of 1 flow did not finish" in shown
-    assert "All times are" not in shown
+    assert "The account follows" not in shown
     assert "no measured flow finished" in shortflow("explain", "own.toml", "--median", "all", code=2).stderr
     shortflow("compare", "own.toml", "--schemes", "tcp,dctcp", "--seeds", "1", "--out", "store", code=0)
-    assert "add --scenario FILE" in shortflow("why", "store", "tcp", "dctcp", code=2).stderr
+    assert "give its file with --scenario FILE" in shortflow("why", "store", "tcp", "dctcp", code=2).stderr
     own = ("--scenario", "own.toml")
     assert "no completion times to compare" in shortflow("why", "store", "tcp", "dctcp", *own, code=0).stdout
     assert "under tcp" in shortflow("why", "store", "tcp", "dctcp", *own, "--flow", "0", code=2).stderr
     assert "name two schemes" in shortflow("why", "store", "tcp", "tcp", *own, code=2).stderr
     other = shortflow("why", "store", "tcp", "dctcp", "--scenario", "incast", code=2).stderr
-    assert "the store has runs of own, and this is incast" in other
+    assert "the file is of incast, and the store has runs of own" in other
 
 
 def rows_of(shown: str, heading: str) -> list[list[str]]:
     """Cells of a printed table, which two or more spaces separate."""
     lines = shown.split(heading, 1)[1].splitlines()[3:]
-    table = list(takewhile(lambda line: not line.startswith(("All", "Class", "Flow", "Shares")), lines))
+    table = list(takewhile(lambda line: not line.startswith(("The account", "Class", "Flow", "Each share")), lines))
     return [re.split(r"\s{2,}", line.strip()) for line in table if line.strip()]
 
 
@@ -284,7 +292,7 @@ def test_the_rows_of_a_difference_add_up(shortflow: Command) -> None:
     shortflow("compare", "incast", "--schemes", "tcp,dctcp", "--seeds", "1", "--out", "store", code=0)
     rows = rows_of(shortflow("why", "store", "tcp", "dctcp", code=0).stdout, "Class short: mean completion time")
     shares = [float(row[-1].removesuffix(" %")) for row in rows]
-    assert sum(map(abs, shares[:-1])) == pytest.approx(100, abs=0.05 * len(rows)), "none is beyond 100 %"
+    assert sum(map(abs, shares[:-1])) == pytest.approx(100, abs=0.05 * len(rows)), "no share exceeds 100 %"
     assert sum(shares[:-1]) == pytest.approx(shares[-1], abs=0.05 * len(rows))
 
 
@@ -306,7 +314,7 @@ def test_a_page_shows_where_the_time_went_and_the_network(shortflow: Command, tm
     """Under both schemes, the parts add up to the mean FCT. Each link is drawn once in each direction."""
     scenario(tmp_path, *(f"0s,h{sender},h2,29200" for sender in (0, 1, 3)), window=20)
     shortflow("compare", "own.toml", "--schemes", "tcp,dctcp", "--seeds", "1", "--no-ideal", "--out", "store", code=0)
-    assert "add --scenario FILE" in shortflow("report", "store", "--explain", code=2).stderr
+    assert "give its file with --scenario FILE" in shortflow("report", "store", "--explain", code=2).stderr
     own = ("report", "store", "--explain", "--scenario", "own.toml")
     (study,) = shortflow(*own, "--json", code=0).document["studies"]
     plots = {plot["name"]: plot["spec"] for plot in study["plots"]}
@@ -371,9 +379,9 @@ def test_a_page_explains_each_scenario_of_a_store(shortflow: Command, tmp_path: 
         made = ("compare", f"{name}.toml", "--schemes", "tcp", "--seeds", "1", "--no-ideal", "--out", f"store/{name}")
         shortflow(*made, code=0)
     report = ("report", "store", "--explain", "--scenario", "own.toml")
-    assert "other: the store names the scenario" in shortflow(*report, code=2).stderr
+    assert "other: the store has only the name of the scenario" in shortflow(*report, code=2).stderr
     wrong = shortflow(*report, "--scenario", "incast", code=2).stderr
-    assert "--scenario incast: the store has runs of o" in wrong
+    assert "--scenario incast: the file is of incast" in wrong
     studies = shortflow(*report, "--scenario", "other.toml", "--json", code=0).document["studies"]
     assert [{plot["name"] for plot in each["plots"]} >= {"network", "went-short"} for each in studies] == [True, True]
 

@@ -29,8 +29,8 @@ def test_own_size_bins_reach_metrics_answer_charts_and_page(shortflow: Command, 
     assert shortflow("report", "kept", "--bins", "5KB,20KB").code == 0
     page = (tmp_path / "kept" / "report.html").read_text(encoding="utf-8")
     assert (
-        "Size bins are ≤ 5 KB, 5–20 KB, &gt; 20 KB. Short flows are those up to 5 KB, long flows those above 20 KB."
-        in page
+        "Size bins are ≤ 5 KB, 5–20 KB, &gt; 20 KB. "
+        "Short flows have sizes up to 5 KB, and long flows have sizes above 20 KB." in page
     )
 
     usual = sf.read_store("kept").comparisons()[0]

@@ -157,7 +157,7 @@ def test_a_distribution_has_percentiles_of_the_pool_and_ends_at_what_finished() 
     ], "in seconds, as one took so long"
     pale = completion_times(study_of([stalled(make_result(fct_s=[1e-3, 2.4, 2.6]), [0])]), "short")
     assert [row["bound"] for row in pale.rows] == [False, True]
-    assert "In its pale part the true share may be higher" in pale.caption
+    assert "In the pale part of a curve the true share may be higher" in pale.caption
 
 
 def stalled(result: Result, ids: list[int]) -> Result:

@@ -53,7 +53,7 @@ def test_flow_control_comes_back(tmp_path: Path, name: str) -> None:
     assert set(tables) == {
         *("WRED_PROFILE", "BUFFER_PROFILE", "BUFFER_POOL", "QUEUE", "BUFFER_QUEUE", "BUFFER_PG", "PORT_QOS_MAP")
     }
-    assert [each for each in said if "Ethernet0 to Ethernet12" in each] == said, "new names of ports, and nothing else"
+    assert [each for each in said if "to Ethernet12 (to" in each] == said, "new names of ports, and nothing else"
     sf.import_files(tmp_path / "patch" / "patch.json", out=tmp_path / "again")
     expected = switch(tmp_path / "made")
     if name == "no XON":
@@ -100,7 +100,9 @@ def test_a_switch_without_flow_control_gets_it(tmp_path: Path) -> None:
     tables, said = exported(tmp_path, path)
     assert set(tables["BUFFER_QUEUE"]) == {f"Ethernet{port}|3-4" for port in range(3)}, "the entries of the base"
     assert tables["PORT_QOS_MAP"]["Ethernet0"] == {"pfc_enable": "1,3"}
-    assert [each.split(":")[0] for each in said] == ["The ports of --base are the links of tor1 in their order"]
+    assert [each.split(",")[0] for each in said] == [
+        "The patch takes the ports of --base as the links of tor1 in order"
+    ]
     file(tmp_path, merged(base, tables))
     sf.import_files(path, out=tmp_path / "again")
     found = switch(tmp_path / "again")
@@ -120,7 +122,7 @@ def test_headroom_of_a_scenario_is_in_bytes(tmp_path: Path) -> None:
     assert tables["BUFFER_PROFILE"]["SHORTFLOW_PG"]["xoff"] == "53184"
     assert tables["BUFFER_POOL"]["ingress_lossless_pool"]["size"] == str(25 * 20_000)
     assert any("buffer = 2MB" in each for each in said)
-    assert any("memory = static" in each for each in said)
+    assert any("switch.memory = static" in each for each in said)
     sf.import_files(tmp_path / "patch" / "patch.json", out=tmp_path / "again")
     found = switch(tmp_path / "again")
     assert (found["xoff"], found["xon"], found["headroom"]) == ("20000B", "17920B", "53184B")
@@ -168,7 +170,7 @@ def test_the_pool_of_a_base_is_sized_by_its_profiles(tmp_path: Path) -> None:
     headroom = int(tables["BUFFER_PROFILE"]["P1"]["xoff"])
     assert headroom > 30_000
     for name in ("P1", "P2"):
-        assert f"{name}: xoff is the headroom of {headroom} B that switch.headroom = auto stands for" in said
+        assert f"{name}: xoff is {headroom} B, the headroom by switch.headroom = auto" in said
     assert set(tables) == {"BUFFER_PROFILE", "BUFFER_POOL", "WRED_PROFILE"}
     assert tables["BUFFER_POOL"] == {"ingress_lossless_pool": {"size": str(2_000_000 - 4 * headroom)}}
     assert found["memory"] == "2000000B"
@@ -192,15 +194,15 @@ def test_a_port_that_parts_from_its_profile_gets_one_of_its_own(tmp_path: Path) 
     tables, said, found = over_two_profiles(tmp_path, {"s0->h1": {"xoff": "300KB"}}, groups="3-4", headroom="50KB")
     assert tables["BUFFER_PG"] == {"Ethernet1|3-4": {"profile": "SHORTFLOW_S0__H1_PG"}}
     assert "BUFFER_QUEUE" not in tables
-    assert "links of s0 in their order: Ethernet0 is that to h0, and Ethernet3 is that to h3." in said
+    assert "links of s0 in order, from Ethernet0 (to h0) to Ethernet3 (to h3)." in said
     assert (found["h1"]["xoff"], found["xoff"]) == ("300000B", "100000B")
 
 
 def test_a_base_with_two_priorities_is_named(tmp_path: Path) -> None:
     _, said, found = over_two_profiles(tmp_path, groups="3-4", headroom="50KB", memory="static")
-    assert "P1: several priorities of a port have this profile. Each takes the headroom" in said
-    assert "xon = auto: P1 keeps its xon." in said
-    assert "memory = static: ingress_lossless_pool keeps its size." in said
+    assert "P1: several priorities of a port have this profile. Each takes its own headroom" in said
+    assert "switch.xon = auto is not exported: P1 keeps its xon." in said
+    assert "switch.memory = static is not exported: ingress_lossless_pool keeps its size." in said
     assert found["memory"] == "2200000B"
 
 
@@ -219,14 +221,14 @@ def test_several_switches_are_told_what_to_assign(tmp_path: Path) -> None:
     tables = json.loads((tmp_path / "patch" / "patch.json").read_text())
     assert "BUFFER_PG" not in tables
     assert any("Assign SHORTFLOW to the ports of [switch] in QUEUE" in each and "pfc_enable" in each for each in said)
-    assert any("has room for 3 ports" in each for each in said)
+    assert any("has room for the 3 ports of" in each for each in said)
 
 
 @pytest.mark.parametrize(
     ("scheme", "said"),
     [
-        ("tcp", "no queue that marks by mark_above"),
-        ("dctcp over codel", "no queue that marks by mark_above"),
+        ("tcp", "the scheme's queue does not mark by switch.mark_above"),
+        ("dctcp over codel", "the scheme's queue does not mark by switch.mark_above"),
         ("dctcp+queue.mark=departure", "mark = departure"),
         ("dcqcn", "min = 5KB"),
         ("dctcp over red+queue.drop_not_ect=false", "drop_not_ect = false"),
@@ -236,7 +238,7 @@ def test_a_scheme_that_wred_is_not_is_named(tmp_path: Path, scheme: str, said: s
     found = sf.export("incast", "sonic", tmp_path / "patch", scheme=scheme)
     assert any(said in each for each in found), found
     tables = json.loads((tmp_path / "patch" / "patch.json").read_text())
-    assert ("WRED_PROFILE" in tables) == ("no queue" not in said)
+    assert ("WRED_PROFILE" in tables) == ("does not mark by" not in said)
 
 
 def test_red_that_drops_is_no_ecn(tmp_path: Path) -> None:

@@ -171,9 +171,9 @@ def test_fields_of_sonic_that_are_read_past_are_named(tmp_path: Path) -> None:
     config["QUEUE"]["Ethernet0-8|5"] = {"wred_profile": "SLOW"}
     found = said(made(tmp_path, {"config_db.json": json.dumps(config)}, queue=3))
     for words in (
-        "mtu of PORT (9100): it is a limit",
+        "mtu of PORT (9100): mtu is a limit",
         "Fields without a counterpart: PORT.fec.",
-        "BUFFER_PORT_INGRESS_PROFILE_LIST: no limit holds",
+        "BUFFER_PORT_INGRESS_PROFILE_LIST: Shortflow has no limit",
         "Queues and priority groups of Ethernet0-8: PORT has no such port.",
         "speed of PORT is in Mbit/s",
     ):
@@ -191,7 +191,8 @@ def test_keys_of_a_topology_that_are_read_past_have_their_reason(tmp_path: Path)
     text = TOPO.replace("Radix_Up 2\nTier 1", "Radix_Up 2\nQueue_Up 300\nQueue_Down 200\nOversubscribed 2\nTier 1")
     found = said(made(tmp_path, {"a.topo": text}))
     assert (
-        "Queue_Up 300 and Queue_Down 200 of tier 0: the file does not say whether these are bytes or packets" in found
+        "Queue_Up 300 and Queue_Down 200 of tier 0: the file does not say whether the numbers are bytes or packets"
+        in found
     )
     assert "Oversubscribed 2 of tier 0" in found
 
@@ -225,7 +226,7 @@ def test_errors_of_htsim_name_the_line(tmp_path: Path, name: str, text: str, mes
 def test_times_are_the_decimals_of_the_file(tmp_path: Path) -> None:
     """10,000,000 ps become 10 us, not 9.999999999999999e-06 s."""
     found = made(tmp_path, {"a.cm": "Nodes 2\nConnections 1\n0->1 id 1 start 10000000 size 3000\n"})
-    assert "zero: 10 us are subtracted" in said(found)
+    assert "Starts count from the first: 10 us are subtracted" in said(found)
 
 
 def netbox(cable: Mapping[str, Any]) -> str:

@@ -83,7 +83,7 @@ WRONG = {
     TABLE + "1,a,b,1e300\n": 'x:2: bytes: "1e300"; expected',
     TABLE + "01/31/2026,a,b,3\n": 'x:2: start: "01/31/2026"; expected a time',
     TABLE + "1700000000250,a,b,3\n": "expected seconds, or the unit of starts: give --time ms, us or ns",
-    TABLE + "1,a,a,3\n": "every flow is within one host",
+    TABLE + "1,a,a,3\n": "every flow is from a host to itself",
     TABLE + "1,h3,h4,3\n90000,h4,h3,3\n": "a run has at most 30,000 s",
     "start,src,dst,bytes,bytes\n1,a,b,3,4\n": 'x:1: header: "bytes"; expected each column once',
     "start,src,dst,bytes,class\n1,a,b,3,Big Flow!\n": 'x:2: class: "big flow!" is not a name',
@@ -93,7 +93,7 @@ WRONG = {
     '{"id.orig_h":1}\n[1]\n': "x:2: line: ",
     CM + "3->4 id 1 start 0 sise 1000\n": 'x:3: word: "sise"; expected each of id, start, size',
     CM + "3->4 id 1 start 0.5 size 1000\n": "Older versions have microseconds: give --time us",
-    CM + "3->4 id 1 start 0 trigger 1 size 9\n": "a start in picoseconds, or a trigger, and not both",
+    CM + "3->4 id 1 start 0 trigger 1 size 9\n": "either a start in picoseconds or a trigger",
     CM + "3->4 id 1 start 0 size 99999999999999999999\n": 'x:3: size: "99999999999999999999"; expected a whole number',
     CM.replace("s 1", "s 2") + "3->4 id 1 start 0 size 9\n4->5 id 1 start 0 size 9\n": "x:4: id: ",
     "2\n2 1 3 10000000 2 9.5\n3 1 3 10000000 2 9.5\n": "DCQCN's form counts packets",
@@ -127,8 +127,8 @@ def test_rows_beyond_the_first_line_are_counted(tmp_path: Path) -> None:
     paths[0].write_text(TOPOLOGY.replace("First line", "5 3 100Gbps 1us 0\nFirst line"))
     paths[1].write_text(FLOWS.replace("4\n", "3\n", 1))
     found = sf.import_files(paths, out=tmp_path / "made").summary
-    assert "topology.txt: 1 further link: the first line says 6 links, and HPCC reads no more." in found["left_out"]
-    assert "flow.txt: 1 further flow: the first line says 3 flows, and HPCC reads no more." in found["left_out"]
+    assert "topology.txt: 1 further link. The first line says 6 links, and HPCC reads only these." in found["left_out"]
+    assert "flow.txt: 1 further flow. The first line says 3 flows, and HPCC reads only these." in found["left_out"]
     assert found["flows"] == 3
 
 
@@ -178,7 +178,7 @@ def test_what_a_topology_of_htsim_leaves_out_is_said(tmp_path: Path) -> None:
         f"Nodes 16\nTiers 2\nTier 0\n{tier}Radix_Up 2\nTier 1\nDownlink_speed_Gbps 50\n{tier}"
     )
     notes = "\n".join(sf.import_files(tmp_path / "a.topo", out=tmp_path / "made").summary["notes"])
-    assert "Tier 0 has no Downlink_speed_Gbps: assumed 100." in notes
+    assert "Tier 0 has no Downlink_speed_Gbps; the import assumes 100." in notes
     assert "Tier 1" not in notes
 
 

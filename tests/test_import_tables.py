@@ -75,12 +75,12 @@ def test_columns_that_make_neither_sizes_nor_flows_are_refused(tmp_path: Path, t
 @pytest.mark.parametrize(
     ("text", "expected", "left_out"),
     [
-        ("fct,bytes\n0.1,1000\n0.5,2000\n1,5000\n", [1000, 2000, 5000], "Column fct:"),
-        ("Flow ID\tBytes\n1\t3000\n2\t4000\n", [3000, 4000], "Column Flow ID:"),
-        ("packets,bytes\n1,3000\n2,4000\n", [3000, 4000], "Column packets:"),
-        ("bytes,cdf,note\n1000,0,web (small)\n2000,1,x\n", [1000, 2000], "Column note:"),
-        ("bytes,pdf,cdf\n1000,0.5,0.5\n2000,0.5,1\n", [1000, 2000], "Column pdf:"),
-        ("time;bytes;count\n1;1000;5\n2;2000;5\n", [1000, 2000], "Column time:"),
+        ("fct,bytes\n0.1,1000\n0.5,2000\n1,5000\n", [1000, 2000, 5000], "Column fct."),
+        ("Flow ID\tBytes\n1\t3000\n2\t4000\n", [3000, 4000], "Column Flow ID."),
+        ("packets,bytes\n1,3000\n2,4000\n", [3000, 4000], "Column packets."),
+        ("bytes,cdf,note\n1000,0,web (small)\n2000,1,x\n", [1000, 2000], "Column note."),
+        ("bytes,pdf,cdf\n1000,0.5,0.5\n2000,0.5,1\n", [1000, 2000], "Column pdf."),
+        ("time;bytes;count\n1;1000;5\n2;2000;5\n", [1000, 2000], "Column time."),
         ("Web search\nbytes cdf\n1000 0\n2000 1\n", [1000, 2000], "1 line above the header."),
     ],
 )
@@ -115,7 +115,7 @@ def test_a_heading_is_named_as_it_is_written(tmp_path: Path) -> None:
 def test_sizes_of_an_incomplete_trace_are_taken_on_demand(tmp_path: Path) -> None:
     found = import_text(tmp_path, "time,src,bytes\n0.1,a,1000\n0.5,b,3000\n", format_="size-samples")
     assert sizes_of(tmp_path / "made") == [(1000, 0), (1000, 0.5), (3000, 0.5), (3000, 1)]
-    assert any("Columns time, src:" in each for each in found.summary["left_out"])
+    assert any("Columns time, src." in each for each in found.summary["left_out"])
 
 
 @pytest.mark.parametrize(
@@ -273,21 +273,21 @@ LOG = ZEEK + "".join(
                 "x: The request of 2 connections, of which orig_bytes has 0 bytes or no number.",
                 "x: The response of 1 connection, of which resp_bytes has 0 bytes or no number.",
                 f"x: The protocol of each row (proto: tcp 4, udp 2, icmp 1): {SAME}",
-                "x: Fields uid, id.orig_p, id.resp_p, duration: a trace has starts, hosts and sizes alone.",
+                "x: Fields uid, id.orig_p, id.resp_p, duration. A trace has only starts, hosts and sizes.",
             ],
         ),
         (
             '{"ts":1,"id.orig_h":"a","id.resp_h":"b","orig_bytes":5,"resp_bytes":6,"proto":"udp","service":"dns"}\n',
             [
                 f"x: The protocol of each row (proto: udp 1): {SAME}",
-                "x: Fields service: a trace has starts, hosts and sizes alone.",
+                "x: Fields service. A trace has only starts, hosts and sizes.",
             ],
         ),
         (
             "Report\nstart,src,dst,bytes,Protocol,end\n0,a,b,300,UDP,3\n1,b,a,300,6,4\n2,a,b,0,17,5\n",
             [
                 "x: 1 line above the header.",
-                "x: Column end: a trace has starts, hosts and sizes alone.",
+                "x: Column end. A trace has only starts, hosts and sizes.",
                 f"x: The protocol of each row (Protocol: udp 2, tcp 1): {SAME}",
                 "x: 1 row of 0 bytes.",
             ],
@@ -305,7 +305,11 @@ def test_what_a_trace_does_not_carry_is_counted_and_named(tmp_path: Path, text: 
 def test_classes_and_deadlines_that_are_filled_are_named(tmp_path: Path) -> None:
     found = import_text(tmp_path, "start,src,dst,bytes,class,deadline\n0,a,b,300,Web,5\n1,b,a,300,,\n")
     notes = "\n".join(found.summary["notes"])
-    for said in ("1 row without a class: short.", "Classes are in lower case.", "deadlines without a unit are in s"):
+    for said in (
+        "1 row without a class became class short.",
+        "Classes are in lower case.",
+        "deadlines without a unit are in s",
+    ):
         assert said in notes
 
 
@@ -315,13 +319,13 @@ def test_classes_and_deadlines_that_are_filled_are_named(tmp_path: Path) -> None
 )
 def test_times_are_printed_with_their_unit(tmp_path: Path, start: str, said: str) -> None:
     found = import_text(tmp_path, f"{TRACE}{start},a,b,3000\n5,b,a,3000\n")
-    assert f"Starts are moved to zero: {said} are subtracted from each." in found.summary["notes"]
+    assert f"Starts count from the first: {said} are subtracted from each." in found.summary["notes"]
 
 
 def test_small_loads_are_printed_without_exponents(shortflow: Command, tmp_path: Path) -> None:
     (tmp_path / "x").write_text(f"{TRACE}0,a,b,3000\n1,b,a,3000\n")
     said = shortflow("import", "x", "--out", "made").stdout
-    assert "0.0000024 of receivers' links, most at h0: 0.0000024" in said
+    assert "0.0000024 of receivers' links on average, 0.0000024 at h0 (the highest)" in said
 
 
 def test_one_bad_file_of_two_is_named(shortflow: Command, tmp_path: Path) -> None:
@@ -359,8 +363,8 @@ def test_scenarios_and_lists_refuse_the_same_files(shortflow: Command, tmp_path:
 def test_scenarios_and_lists_name_columns_that_are_left_out(shortflow: Command, tmp_path: Path) -> None:
     (tmp_path / "x").write_text("fct,bytes\n1,1000\n2,3000\n")
     poisson = {"kind": "poisson", "pattern": "all-to-all", "sizes": {"kind": "cdf", "file": "x"}, "load": 0.5}
-    assert "Left out: Column fct:" in sf.load(star([poisson], 4), directory=tmp_path).traffic_notes()[0]
-    assert "Left out: Column fct:" in shortflow("list", "sizes", "x").stdout
+    assert "Left out: Column fct." in sf.load(star([poisson], 4), directory=tmp_path).traffic_notes()[0]
+    assert "Left out: Column fct." in shortflow("list", "sizes", "x").stdout
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_flows_of_dcqcn_count_packets(tmp_path: Path) -> None:
         sf.import_files(tmp_path / "flow.txt", out=tmp_path / "none")
     found = sf.import_files(tmp_path / "flow.txt", out=tmp_path / "made", unit="1000B")
     assert found.summary["bytes"] == 10_000_100_000
-    assert any("The end of each flow" in each for each in found.summary["left_out"])
+    assert any("The end time of each flow" in each for each in found.summary["left_out"])
     (tmp_path / "flow.txt").write_text(FLOWS, "utf-8")
     with pytest.raises(ConfigError, match="sizes in bytes"):
         sf.import_files(tmp_path / "flow.txt", out=tmp_path / "none", unit="KB")

@@ -127,7 +127,9 @@ def test_a_data_frame_is_a_file_of_flows(tmp_path: Path) -> None:
 def test_sizes_beside_flows_are_named(tmp_path: Path) -> None:
     (tmp_path / "sizes.txt").write_text("0 0\n10000 50\n3000000 100\n")
     found = sf.import_files([hpcc(tmp_path)[1], tmp_path / "sizes.txt"], out=tmp_path / "made")
-    assert "sizes.txt: the sizes, as the flows have sizes of their own." in found.summary["left_out"]
+    assert (
+        "sizes.txt: the distribution of sizes. The listed flows have sizes of their own." in found.summary["left_out"]
+    )
 
 
 def test_what_cannot_be_read_is_named(shortflow: Command, tmp_path: Path) -> None:
@@ -219,7 +221,7 @@ def test_a_topology_of_simai(tmp_path: Path) -> None:
     (tmp_path / "topo").write_text(SIMAI)
     found = sf.import_files(tmp_path / "topo", out=tmp_path / "made")
     assert [found.summary[key] for key in ("hosts", "switches", "links")] == [4, 1, 4]
-    assert "NVSwitches (2) and their 4 links:" in found.summary["left_out"][0]
+    assert "NVSwitches (2) and their 4 links." in found.summary["left_out"][0]
 
 
 def test_hosts_with_several_links_keep_one_that_leads_on(tmp_path: Path) -> None:
@@ -230,8 +232,8 @@ def test_hosts_with_several_links_keep_one_that_leads_on(tmp_path: Path) -> None
     links = pl.read_csv(tmp_path / "made" / "links.csv", comment_prefix="#")
     assert links.select("a", "b", "rate").rows() == [*((host, 6, "200Gbps") for host in range(4)), (6, 7, "400Gbps")]
     further, switches = (each.removeprefix("astra: ") for each in found.summary["left_out"])
-    assert further.startswith("4 further links of hosts: 0-4, 1-4, 2-5, 3-5. A host has one link here")
-    assert switches == "Switches that such links alone lead to: 4, 5 (2)."
+    assert further.startswith("4 further links of hosts: 0-4, 1-4, 2-5, 3-5. In Shortflow a host has one link")
+    assert switches == "Switches that only such links lead to: 4, 5 (2)."
 
 
 def test_an_incast_of_htsim(tmp_path: Path) -> None:
@@ -298,7 +300,7 @@ def test_what_a_trigger_starts_waits_for_the_bytes_before(tmp_path: Path) -> Non
     (tmp_path / "chain.cm").write_text(CHAIN)
     found = sf.import_files(tmp_path / "chain.cm", out=tmp_path / "made")
     (left,) = (each for each in found.summary["left_out"] if "triggers" in each and "Connections" in each)
-    assert left.startswith("chain.cm: Connections of triggers 3 in line 11: ")
+    assert left.startswith("chain.cm: Connections of triggers 3 in line 11. ")
     assert found.summary["flows"] == 4
     written = (tmp_path / "made" / "flows.csv").read_text().splitlines()[1:]
     assert [line.split(",")[4].strip('"') for line in written] == ["after", "", "", "1", "2"]
@@ -458,8 +460,8 @@ def test_a_host_that_talks_to_itself_alone_is_no_host(tmp_path: Path, name: str)
     (tmp_path / "log").write_text(WITHIN[name])
     found = sf.import_files(tmp_path / "log", out=tmp_path / "made")
     assert (found.summary["flows"], found.summary["bytes"]) == (2, 1300)
-    assert "1 flow within one host." in found.summary["left_out"]
-    assert any("2 addresses are hosts h0 to h1 in their order" in note for note in found.summary["notes"])
+    assert "1 flow from a host to itself." in found.summary["left_out"]
+    assert any("2 addresses became hosts h0 to h1, in order of address" in note for note in found.summary["notes"])
     assert pl.read_csv(tmp_path / "made" / "hosts.csv").height == 2
     values = {each["key"]: each["value"] for each in found.scenario.resolved()}
     assert values["topology.hosts"] == "2"
@@ -470,7 +472,7 @@ def test_addresses_of_one_host_leave_out_the_flows_between_them(tmp_path: Path) 
     (tmp_path / "hosts.csv").write_text("address,host\na,h0\nb,h0\nc,h1\n")
     found = sf.import_files(tmp_path / "log.csv", out=tmp_path / "made", hosts=tmp_path / "hosts.csv")
     assert (found.summary["flows"], found.summary["bytes"]) == (1, 1000)
-    assert "2 flows within one host." in found.summary["left_out"]
+    assert "2 flows from a host to itself." in found.summary["left_out"]
     values = {each["key"]: each["value"] for each in found.scenario.resolved()}
     assert values["topology.hosts"] == "2"
 
@@ -480,4 +482,4 @@ def test_endless_flows_of_one_host_are_left_out(tmp_path: Path) -> None:
     found = sf.import_files(tmp_path / "some.cm", out=tmp_path / "made")
     (entry,) = tomllib.loads((tmp_path / "made" / "scenario.toml").read_text())["traffic"]
     assert (entry["from"], entry["to"]) == (["h2"], "h0")
-    assert "1 flow within one host." in found.summary["left_out"]
+    assert "1 flow from a host to itself." in found.summary["left_out"]

@@ -130,7 +130,7 @@ def test_the_page_holds_plots_tables_choices_and_provenance(tmp_path: Path) -> N
     assert len(Parts(page).figures) == 1 + 5, "the configuration and five charts"
     for text in (
         *("<title>A made-up scenario</title>", "Schemes by mean", "What it costs", "Headlines over load"),
-        *("Completion time of flows up to 100 KB", "Queue of port s0-&gt;h1", "the measured one, sampled"),
+        *("Completion time of flows up to 100 KB", "Queue of port s0-&gt;h1", "is the measured port. It was sampled"),
         *("completion time (ms)", "p99 slowdown of flows up to 100 KB (x)", "All numbers", "transport.g"),
         *("parameter load", "Provenance: all 18 runs", "l2dct10.2"),
     ):
@@ -196,7 +196,7 @@ def test_runs_that_newer_ones_supersede_are_named(tmp_path: Path) -> None:
     assert "superseded" not in file.read_text(encoding="utf-8")
     write_contents(file, Contents(studies([newer], [old])))
     page = file.read_text(encoding="utf-8")
-    assert "Superseded by newer runs with the same settings, and left out: 1" in page
+    assert "Left out, because newer runs have the same settings: 1 run" in page
     assert f"dctcp&lt;, seed 7, {older['finished_at']}: {older['digest'][:16].replace('<', '&lt;')}<" in page
     (named,) = page_table(Contents(studies([newer], [old])))["studies"][0]["superseded"]
     assert named.items() < older.items()

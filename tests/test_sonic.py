@@ -328,8 +328,8 @@ def test_a_patch_of_new_profiles_names_what_it_cannot_express(tmp_path: Path) ->
         "static_th": "150000",
     }
     assert any("12.3 %" in each for each in made.not_expressed)
-    assert any("weight 0.002" in each for each in made.not_expressed)
-    assert "Thresholds in packets are bytes here, 1500 a packet." in made.notes
+    assert any("queue.weight = 0.002" in each for each in made.not_expressed)
+    assert "Thresholds in packets were converted to bytes, with 1500 bytes per packet." in made.notes
 
 
 def test_a_step_has_one_threshold(tmp_path: Path) -> None:
@@ -350,7 +350,7 @@ def test_a_scenario_goes_out_and_comes_back(shortflow: Command, tmp_path: Path) 
     shortflow("import", "config_db.json", "--out", "made", *(word for key in keys for word in ("--set", key)))
     export = ("export", "made/scenario.toml", "--as", "sonic", "--base", "config_db.json", "--out", "patch")
     said = shortflow(*export, "--scheme", sonic.SCHEMES[0], code=0)
-    assert "The memory of" not in said.stdout, "it is that of --base"
+    assert "switch.memory" not in said.stdout, "it is that of --base"
     made = json.loads((tmp_path / "patch" / "patch.json").read_text())
     assert made["BUFFER_PROFILE"] == {"q_lossy": {"dynamic_th": "2"}}
     file(tmp_path, merged(base, made))

@@ -162,14 +162,14 @@ def _in_words(both: Results) -> str:
         for metric in metrics_of(both, *HEADLINES)
     }
     others = "; ".join(f"{labels[name]} {differences[name]:+.1%}".replace("%", " %") for name in outside)
-    return f"{first} Outside: {others}." if outside else first
+    return f"{first} The other metrics differ: {others}." if outside else first
 
 
 def _side_by_side(both: Results, reasons: list[str]) -> Iterator[Block]:
     if both.runs:
         yield Words(_in_words(both))
         yield from comparison_blocks(both, metrics_of(both, *HEADLINES))
-    yield Words(f"The testbed: {testbed.kept_time(testbed.real_runs(both))} kept time.")
+    yield Words(f"The testbed kept time in {testbed.kept_time(testbed.real_runs(both))} seeds.")
     if reasons:
         yield Words("\n".join(f"Known difference: {reason}." for reason in reasons))
     for account in testbed.accounts(both):
@@ -190,10 +190,11 @@ def _micros(seconds: float) -> str:
 def _account(account: Account) -> str:
     of_frames, stalls, of_hosts = account["timing_error_s"], account["stalls"], account["host_stalls"]
     return (
-        f"Testbed with {account['congestion']}: {account['verdict']}; frames late by"
-        f" {_micros(of_frames['p50'])} (median), {_micros(of_frames['p99'])} (p99), {_micros(of_frames['max'])} (max);"
-        f" late by more than {_micros(stalls['limit_s'])}: the switch {counted(int(stalls['count']), 'time')}, the"
-        f" hosts' thread {counted(int(of_hosts['count']), 'time')}; switch busy {account['busy']:.0%}"
+        f"Testbed with {account['congestion']}: {account['verdict']}. Frames were late by {_micros(of_frames['p50'])} "
+        f"(median), {_micros(of_frames['p99'])} (p99) and {_micros(of_frames['max'])} (maximum). More than "
+        f"{_micros(stalls['limit_s'])} late were the switch {counted(int(stalls['count']), 'time')} and the hosts' "
+        f"thread {counted(int(of_hosts['count']), 'time')}. The switch was busy for {100 * account['busy']:.0f} % of "
+        "the time."
     )
 
 
@@ -201,7 +202,11 @@ def _account(account: Account) -> str:
 def agreement(
     rows: Annotated[
         Sequence[str] | None,
-        Arg("Rows of the tables to measure, such as 'messages, fq'; one-host is the second table.", "ROW", many=True),
+        Arg(
+            "Rows of the tables to measure, such as 'messages, fq', or one-host for the second table (default: all).",
+            "ROW",
+            many=True,
+        ),
     ] = None,
     *,
     seeds: given.Seeds = 10,

@@ -82,6 +82,6 @@ def _told() -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOPROTOOPT, errno.EOPNOTSUPP):  # from setsockopt and getsockopt
-            why = "no TCP socket, or this process is in no cgroup given to `shortflow-linux load --cgroup`"
+            why = "not a TCP socket, or this process is outside the cgroups given to `shortflow-linux load --cgroup`"
             raise OSError(error.errno, why) from error
         raise

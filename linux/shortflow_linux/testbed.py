@@ -283,28 +283,29 @@ def known_differences(comparison: Results, scheme: str) -> list[str]:
     names = ("drops", "retransmits")
     if any(comparison.values(side, name).get(seed) for side in BOTH for name in names for seed in comparison.seeds):
         reasons.append(
-            "the kernel undoes reductions that were in vain, and the simulator does not"
+            "the kernel undoes window reductions that prove needless, and the simulator does not"
             if comparison.settings.get("transport.recovery", LINUX_SCHEME["transport.recovery"]) == "rack"
-            else "the kernel finds losses by time and by probes, which it sends without losses too (RFC 8985), and"
-            " reduces the window proportionally (RFC 6937); the simulator only where transport.recovery=rack"
+            else "the kernel detects losses by time and by probes, which it also sends without losses (RFC 8985), and"
+            " reduces the window proportionally (RFC 6937); the simulator does so only with transport.recovery=rack"
         )
     (loaded,) = load_schemes([scheme])
     default = {key: value for key, value, _ in loaded.resolved()}.get("priority.by", "none")
     number = comparison.settings.get("priority.by", default)
     if number not in OF_SIX_BITS and comparison.settings.get("tcp.header") not in OF_IPV6:
         reasons.append(
-            "over IPv4, packets carry their priority in six bits, four values per doubling, and the simulator's number"
-            " is exact; priority.by=size-dscp gives it the same six bits, tcp.header=72B the packets twenty (IPv6)"
+            "over IPv4, the kernel's packets carry their priority in six bits (four values per doubling), and the"
+            " simulator's packets carry the exact number; priority.by=size-dscp gives the simulator the same six "
+            "bits, and tcp.header=72B gives the kernel's packets twenty bits (IPv6)"
         )
     if scheme == "tcp-ecn":
         reasons.append(
-            "the kernel's Reno takes a round trip to halve after a mark (RFC 6937); where that keeps the queue above"
-            " K, it halves again"
+            "the kernel's Reno takes a round trip to halve its window after a mark (RFC 6937); if the queue stays "
+            "above K meanwhile, Reno halves again"
         )
     if scheme == "cubic":
         reasons.append(
-            "the kernel's CUBIC leaves slow start by HyStart, which the virtual machine turns off; the simulator's"
-            " waits for a loss"
+            "the kernel's CUBIC leaves slow start by HyStart, which the virtual machine turns off; the simulator's "
+            "CUBIC leaves slow start at a loss"
         )
     return reasons
 

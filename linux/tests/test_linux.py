@@ -33,7 +33,7 @@ def test_a_wrong_value_is_named_with_what_is_expected(say: Callable[..., None], 
 
 
 def test_where_nobody_listens_the_way_out_is_named() -> None:
-    way_out = r"no TCP socket, or .*load --cgroup"
+    way_out = r"not a TCP socket, or .*load --cgroup"
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         with pytest.raises(OSError, match=way_out):
             linux.set_size(sock, 1)

@@ -140,7 +140,7 @@ class Accounts:
             for flows in (self.result.flows, self._measured)
         )
         if every["size_bytes"].null_count() == every.height:
-            return f"no flow{of} has an end, so none has a completion time"
+            return f"no flow{of} has an end, so no flow has a completion time"
         if measured.is_empty():
             return f"no finite flow{of} started in the measured time; a shorter warmup may help"
         return f"no measured flow{of} finished, so none has a completion time; a longer drain may help"
@@ -166,8 +166,8 @@ class Accounts:
                 rows = f"has rows 0 to {flows.height - 1}" if flows.height else "is empty"
                 raise ConfigError(f"flow {flow}: the flow table {rows}")
             is_endless = flows["size_bytes"][flow] is None
-            why = "is endless" if is_endless else f"did not finish under {self.result.scheme}"
-            raise ConfigError(f"flow {flow}: it {why}, so it has no completion time")
+            why = "the flow is endless" if is_endless else f"the flow did not finish under {self.result.scheme}"
+            raise ConfigError(f"flow {flow}: {why}, so it has no completion time")
         found = {part: int(row[name][0]) for name, part in self.parts.items()}
         return dict(sorted(((part, time) for part, time in found.items() if time), key=lambda each: -each[1]))
 

@@ -17,11 +17,15 @@ def scenarios_of(names: Sequence[str], files: Sequence[str]) -> dict[str, Scenar
     for file in files:
         given = load_scenario(file)
         if given.name not in names:
-            raise ConfigError(f"--scenario {file}: the store has runs of {', '.join(names)}, and this is {given.name}")
+            raise ConfigError(
+                f"--scenario {file}: the file is of {given.name}, and the store has runs of {', '.join(names)}"
+            )
         found[given.name] = given
     for name in names:
         if name not in found and name not in shipped_scenarios():
-            raise ConfigError(f"{name}: the store names the scenario and does not hold it; add --scenario FILE")
+            raise ConfigError(
+                f"{name}: the store has only the name of the scenario; give its file with --scenario FILE"
+            )
     return {name: found.get(name) or load_scenario(name) for name in names}
 
 

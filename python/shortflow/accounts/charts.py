@@ -18,7 +18,9 @@ def went_blocks(found: Sequence[Accounts]) -> Iterator[Block]:
     """A chart and a table for each class: mean and slowest completion times by part, under each scheme."""
     seeds = sorted({each.result.seed for each in found})
     named = f"seed {seeds[0]}" if len(seeds) == 1 else "the first seed of each scheme"
-    yield Words(f"A store keeps no packets, so the runs of {named} were done again for where the time went.", "note")
+    yield Words(
+        f"A store has no packets, so Shortflow repeated the runs of {named} to account for completion times.", "note"
+    )
     shares = {each.result.scheme: {of.flow_class: of for of in each.shares()} for each in found}
     classes = list(dict.fromkeys(name for each in shares.values() for name in each))
     if not classes:
@@ -27,13 +29,13 @@ def went_blocks(found: Sequence[Accounts]) -> Iterator[Block]:
         of_class = {scheme: each[name] for scheme, each in shares.items() if name in each}
         unfinished = [f"{scheme} {each.unfinished:,}" for scheme, each in of_class.items() if each.unfinished]
         if unfinished:
-            yield Words(f"Flows of class {name} that did not finish and have no account: {', '.join(unfinished)}.")
+            yield Words(f"Unfinished flows of class {name}, which have no account: {', '.join(unfinished)}.")
         finished = {scheme: each for scheme, each in of_class.items() if each.flows}
         if finished:
             yield _chart(name, finished)
             yield _table(name, finished)
     if len(classes) > _CLASSES:
-        yield Words(f"Classes left out: {', '.join(classes[_CLASSES:])}. `shortflow explain` has them.", "note")
+        yield Words(f"Not shown here: classes {', '.join(classes[_CLASSES:])}. `shortflow explain` shows them.", "note")
 
 
 def _groups(of_class: Mapping[str, Shares]) -> list[tuple[str, list[TimePart]]]:
@@ -70,8 +72,8 @@ def _chart(name: str, of_class: Mapping[str, Shares]) -> Chart:
     order = [label for label, _ in groups]
     panels = [_panel(rows, panel, order, list(of_class), scale.unit) for panel in sides.values()]
     caption = (
-        "Time of the packets that complete the flows, by part; the parts of a scheme add up to its completion time. A "
-        "wait for the window is an earlier round trip whose ACK let the next data go."
+        "Parts of the completion time, along the path of the packet that completes a flow. The parts of a scheme add "
+        "up to its completion time. A wait for the window is an earlier round trip whose ACK allowed the next data."
     )
     return Chart(f"went-{name}", f"Where the time went: class {name}", caption, rows, panels, list(of_class))
 
@@ -89,10 +91,10 @@ def _panel(rows: Sequence[Row], panel: str, order: Sequence[str], schemes: Seque
     axis = {"labelExpr": "split(datum.label, ': ')", "labelLimit": 190, "grid": True, "labelLineHeight": 12}
     y = words("part", None, order, axis=axis)
     x = numeric("value", f"time ({unit})", [0, *(row["value"] for row in own)], log=False, zero=True, tickCount=4)
-    tip = tips(scheme="scheme", part="part", said="time, and share of the completion time")
+    tip = tips(scheme="scheme", part="part", said="time and share of the completion time")
     place = {"y": y, "yOffset": {"field": "scheme", "type": "nominal"}, "x": x}
     layer = mark("point", {**place, **markers(look), "tooltip": tip}, size=60, strokeWidth=2, opacity=1)
-    said = f"{panel} completion time by part: a mark for each scheme"
+    said = f"parts of the {panel} completion time, with a mark for each scheme"
     return view(f"of the {panel}", said, [layer], where=[has_value("panel", panel)], height=32 * len(order))
 
 

@@ -89,13 +89,15 @@ def stored_pair(found: Sequence[Result], names: Sequence[str], seed: int, settin
         of_scheme = [each for each in found if each.scheme == name]
         at_point = [each for each in of_scheme if settings.items() <= _point(each).items()]
         if not at_point:
-            raise ConfigError(f"--set {_written(settings)}: the store has no run of {name} there; {_points(of_scheme)}")
+            raise ConfigError(
+                f"--set {_written(settings)}: the store has no run of {name} with these settings; {_points(of_scheme)}"
+            )
         results = [each for each in at_point if each.seed == seed]
         if not results:
             seeds = ", ".join(str(each) for each in sorted({each.seed for each in at_point}))
             raise ConfigError(f"--seed {seed}: the store has no run of {name} with this seed; it has {seeds}")
         if len({_place(each) for each in results}) > 1:
-            raise ConfigError(f"{name}: the store has several runs of it with seed {seed}; {_points(results)}")
+            raise ConfigError(f"{name}: the store has several runs of this scheme with seed {seed}; {_points(results)}")
         pair.append(results[0])
     if pair[0].provenance["scenario_settings"] != pair[1].provenance["scenario_settings"]:
         at = " and ".join(f"{each.scheme} with {_written(_point(each)) or 'no setting'}" for each in pair)
@@ -119,10 +121,10 @@ def _points(found: Sequence[Result]) -> str:
     """Scenarios or points of results, with the option that chooses one."""
     scenarios = dict.fromkeys(each.provenance["scenario"] for each in found)
     if len(scenarios) > 1:
-        return f"choose its scenario by --scenario: {', '.join(scenarios)}"
+        return f"choose a scenario with --scenario: {', '.join(scenarios)}"
     points = [*dict.fromkeys(_written(_point(each)) or "no setting" for each in found)]
     others = f" and {len(points) - _SHOWN} others" if len(points) > _SHOWN else ""
-    return f"choose one by --set; it has {', '.join(points[:_SHOWN])}{others}"
+    return f"choose one with --set; the store has {', '.join(points[:_SHOWN])}{others}"
 
 
 def compared_runs(runs: Sequence[Run], flow: int | None = None, progress: Progress | None = None) -> Why:

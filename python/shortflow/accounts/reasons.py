@@ -20,19 +20,19 @@ def reason_blocks(found: Why, flow: int | None, trials: Sequence[Raised] | None 
     of = first.provenance
     yield Words(f"{of['title']}\n{of['scenario']}, {first.scheme} and {second.scheme}, seed {of['seed']}")
     yield Words(
-        f"A store keeps no packets, so both runs were done again. All numbers are of seed {first.seed} alone and have "
-        "no interval; `shortflow compare` has those of all seeds.",
+        f"A store has no packets, so Shortflow repeated both runs. All numbers are of seed {first.seed} alone, without "
+        "intervals. `shortflow compare` shows all seeds.",
         "note",
     )
     yield Words(_answer(found), "answer")
     if found.parting:
         yield Words(
-            "The runs are equal up to here. Then come:\n"
+            "The first events that differ:\n"
             f"{first.scheme}: {_event(found.parting.first)}\n{second.scheme}: {_event(found.parting.second)}"
         )
     yield _asked(found)
     if any(each.unfinished for each in found.asked):
-        yield Words("Waits are known of finished flows only.", "note")
+        yield Words("Only finished flows have known waits.", "note")
     if trials is not None:
         yield from _search(trials)
     if found.equal:
@@ -44,7 +44,7 @@ def reason_blocks(found: Why, flow: int | None, trials: Sequence[Raised] | None 
         heading = f"Class {change.flow_class}: mean completion time of {counted(change.flows, 'flow')}"
         yield _change(heading, names, change)
     if found.changes:
-        yield Words("Shares are of all increases and decreases together, so none is beyond 100 %.")
+        yield Words("Each share is relative to the sum of all increases and decreases, so no share exceeds 100 %.")
     if flow is not None:
         mine, theirs = (dict(each.of_flow(flow)) for each in (found.first, found.second))
         change = Change("", 1, {p: float(ps) for p, ps in mine.items()}, {p: float(ps) for p, ps in theirs.items()})
@@ -73,7 +73,7 @@ def _answer(found: Why) -> str:
 def _search(trials: Sequence[Raised]) -> Iterator[Block]:
     """A table of the raised settings, with the answer if no raised setting parts the schemes."""
     if not trials:
-        yield Words("The traffic has no load, number of flows or size that could be raised.", "note")
+        yield Words("The traffic has no load, number of flows or size to raise.", "note")
         return
     said = {True: "differ", False: "are equal", None: "refused"}
     yield Section(

@@ -57,8 +57,8 @@ def account_blocks(found: Accounts, flow: int | None) -> Iterator[Block]:
     if not any(each.flows for each in shares):
         return
     yield Words(
-        "All times are of the packet that completes a flow, or of its flow's packets before it at a port. A wait for "
-        "window or credit is the round trip whose answer let the next data go."
+        "The account follows the packet that completes a flow, and packets of the same flow in front of it at a port. "
+        "A wait for window or credit is an earlier round trip: its ACK or grant allowed the next data."
     )
 
 
@@ -68,8 +68,8 @@ def _said(found: Accounts, flow: int, account: Mapping[TimePart, int]) -> str:
     most, part = max((ps, part) for part, ps in account.items())
     return (
         f"Flow {flow} ({row['class']}, {row['size_bytes']:,} bytes, {row['source']} to {row['destination']}) took "
-        f"{time(whole)}, {row['slowdown']:.3g} times its ideal time. Its largest part is {part.label}: {time(most)}, "
-        f"{share(most, whole)}."
+        f"{time(whole)}, {row['slowdown']:.3g} times its ideal time. The largest part ({part.label}) is {time(most)}, "
+        f"{share(most, whole)} of the whole."
     )
 
 
@@ -134,7 +134,7 @@ def _time_line(steps: Sequence[Step], unnamed: str) -> Iterator[Section]:
     shown = [row for row in rows if any(row is each for each in longest)]
     heading = "Time-line"
     if len(shown) < len(rows):
-        heading += f": the {len(shown)} longest of {len(rows)} stays, in order (all: --json)"
+        heading += f": the {len(shown)} longest of {len(rows)} stays, in order of time; --json has all"
     yield Section(
         heading,
         [Column("from", [time(row[0].from_ps - start) for row in shown])],
@@ -147,7 +147,7 @@ def _time_line(steps: Sequence[Step], unnamed: str) -> Iterator[Section]:
     in_front = front(steps)
     if in_front:
         yield Section(
-            "Flows in front",
+            "Flows whose packets went first",
             [Column("flow", [flow_name(each, unnamed) for each in in_front[:_ROWS]], text=True)],
             [
                 Column("packets", [f"{each.packets:,}" for each in in_front[:_ROWS]]),
@@ -175,7 +175,7 @@ def _what(steps: Sequence[Step], unnamed: str) -> str:
 def _unfinished(shares: Shares) -> str:
     whole = shares.flows + shares.unfinished
     return (
-        f"Class {shares.flow_class}: {shares.unfinished:,} of {counted(whole, 'flow')} did not finish, and "
+        f"Class {shares.flow_class}: {shares.unfinished:,} of {counted(whole, 'flow')} did not finish and "
         f"{'has' if shares.unfinished == 1 else 'have'} no account."
     )
 

@@ -58,7 +58,11 @@ def _answer(found: Imported, _: Mapping[str, Any]) -> Answer:
 def _blocks(found: Imported) -> Iterator[Block]:
     about = found.summary
     yield text_section("", ("imported", "value"), list(_rows(about)))
-    for heading, texts in (("Left out", about["left_out"]), ("Assumed", about["assumed"]), ("Reading", about["notes"])):
+    for heading, texts in (
+        ("Left out", about["left_out"]),
+        ("Assumed", about["assumed"]),
+        ("How the files were read", about["notes"]),
+    ):
         if texts:
             yield Words("\n".join([f"{heading}:", *(f"  {text}" for text in texts)]))
     words = ["shortflow", "compare", str(found.path), "--schemes", ",".join(found.schemes) or "dctcp,tcp"]
@@ -77,7 +81,7 @@ def _rows(about: Summary) -> Iterator[tuple[str, str]]:
         yield "span", f"{about['span_s'] / scale.divisor:,.4g}{scale.suffix}"
     if about["load"] is not None and about["busiest_load"] is not None:
         mean, most = (plain_number(float(f"{load:.3g}")) for load in (about["load"], about["busiest_load"]))
-        yield "load", f"{mean} of receivers' links, most at {about['busiest']}: {most}"
+        yield "load", f"{mean} of receivers' links on average, {most} at {about['busiest']} (the highest)"
 
 
 def _file(source: FrameSource) -> File:

@@ -19,25 +19,34 @@ class Formula(NamedTuple):
 
 
 _STORE = "store and forward; crates/sim/src/theory/fct.rs"
-_BURST = "sums of service times in order of size + latency"
+_BURST = "service times summed in order of size + latency"
 _PECN, _FAST = "pECN, ComSIS 2016, Sec. 3", "FaST, KSII TIIS 2014"
 _DCTCP = "DCTCP, SIGCOMM 2010"
 
 FORMULAS: Mapping[str, Formula] = {
     "payload rate": Formula("links", "bps", "rate · mss / (mss + headers)", "RFC 9293; IEEE 802.3 (tcp.wire)"),
-    "round trip": Formula("alone", "s", "propagation both ways + one full packet and its ACK on each link", _STORE),
-    "bandwidth-delay product": Formula("alone", "pkt", "C · RTT at the slowest link", "definition"),
-    "completion time alone": Formula("alone", "s", "packets at the slowest link + latency, mean over sizes", _STORE),
+    "round trip": Formula(
+        "alone", "s", "propagation both ways + transmission of one full packet and its ACK on each link", _STORE
+    ),
+    "bandwidth-delay product": Formula("alone", "pkt", "C · RTT at the slowest link", "by definition"),
+    "completion time alone": Formula(
+        "alone", "s", "mean over the sizes of: transmission at the slowest link + latency", _STORE
+    ),
     "use": Formula(
-        "load", "share", "(flows/s · mean size with headers + ACKs + shares of long flows) / rate", "definition of load"
+        "load",
+        "share",
+        "(flows per second · mean size with headers + ACKs + shares of long flows) / rate",
+        "by definition",
     ),
     "goodput together": Formula(
         "load",
         "bps",
-        "max-min shares of what finite flows leave, times payload over packet",
+        "max-min shares of the rate that finite flows leave · payload / packet",
         "Bertsekas and Gallager, Data Networks, Sec. 6.5.2",
     ),
-    "load of finite flows": Formula("slowdown", "x", "no steady state from 1 on", "definition of load"),
+    "load of finite flows": Formula(
+        "slowdown", "x", "finite flows alone; at 1 or more there is no steady state", "by definition"
+    ),
     "mean by PS": Formula(
         "slowdown",
         "x",
@@ -45,26 +54,33 @@ FORMULAS: Mapping[str, Formula] = {
         "M/G/1-PS: Kleinrock II, Sec. 4.4; van den Berg and Boxma 1991",
     ),
     "p99 by PS": Formula(
-        "slowdown", "x", "flows so short that the others stay: negative binomial number", "M/G/1-PS in steady state"
+        "slowdown",
+        "x",
+        "for flows that end before any other: the number of other flows is negative binomial",
+        "M/G/1-PS in steady state",
     ),
     "mean by SRPT": Formula("slowdown", "x", "(latency + waiting + residence) / alone", "Schrage and Miller 1966"),
     "mean, shortest first": Formula("bursts", "s", _BURST, _PECN),
     "mean, equal shares": Formula("bursts", "s", _BURST, _PECN),
     "last of all": Formula("bursts", "s", _BURST, _PECN),
-    "time of a query": Formula("bursts", "s", "half a round trip + compute + last of all", _PECN),
+    "time of a query": Formula("bursts", "s", "half a round trip + compute time + last of all", _PECN),
     "time of a shuffle": Formula("bursts", "s", "last of all", _PECN),
-    "time of a collective": Formula("bursts", "s", "steps of one chunk, one way each", "nccl-tests, PERFORMANCE.md"),
+    "time of a collective": Formula(
+        "bursts", "s", "number of steps · one-way time of a chunk", "nccl-tests, PERFORMANCE.md"
+    ),
     "packets of first windows": Formula("bursts", "pkt", "flows · initial window", f"{_FAST}, Sec. 3"),
     "flows that fit": Formula("bursts", "", "(C · RTT + buffer) / 2 packets", f"{_FAST}, Eq. 7"),
-    "buffer over C·RTT": Formula("queue", "x", "buffer / (C · RTT)", "rule of one product: Villamizar and Song 1994"),
+    "buffer over C·RTT": Formula(
+        "queue", "x", "buffer / (C · RTT)", "rule of one bandwidth-delay product: Villamizar and Song 1994"
+    ),
     "K over its bound": Formula("queue", "x", "K / (C · RTT / 7)", f"{_DCTCP}, Eq. 13"),
     "least K, weight 2.5": Formula(
         "queue", "pkt", "w^w C · RTT / (2 (w + 1)^(w + 1) - w^w)", "L2DCT, INFOCOM 2013, Eq. 13"
     ),
     "largest gain g": Formula("queue", "", "1.386 / sqrt(2 (C · RTT + K))", f"{_DCTCP}, Eq. 15"),
     "largest queue": Formula("queue", "pkt", "K + N", f"{_DCTCP}, Eq. 10"),
-    "mean queue": Formula("queue", "pkt", "middle of K + N and K + N - A", f"{_DCTCP}, Eqs. 8 to 12"),
-    "marks": Formula("queue", "", "packets · alpha, over all full links", f"{_DCTCP}, Eq. 6"),
+    "mean queue": Formula("queue", "pkt", "mean of K + N and K + N - A", f"{_DCTCP}, Eqs. 8 to 12"),
+    "marks": Formula("queue", "", "packets · alpha, summed over all full links", f"{_DCTCP}, Eq. 6"),
     "RTO_min over round trip": Formula("timers", "x", "tcp.rto_min / RTT", "RFC 6298"),
     "slowdown with a timeout": Formula("timers", "x", "1 + tcp.rto_min / alone", "RFC 6298"),
 }

@@ -42,7 +42,7 @@ def expectation(plan: Plan, *, simulate: bool = True, seed: int = 1) -> Ask[Expe
     arithmetic = Arithmetic.of(run.scenario, marks=marks_above_threshold(run.scheme.name))
     found = Expectation(arithmetic, run.scheme.name, list(expected_numbers(arithmetic)))
     if not simulate:
-        return replace(found, omitted="--no-simulate leaves it out")
+        return replace(found, omitted="--no-simulate was given")
     runs, omitted = wanted_runs(plan, run, arithmetic, found.numbers)
     done = {result.scheme: result for result in ((yield Wanted(runs, tables=False)) if runs else [])}
     numbers = [_beside(each, done, run.scheme.name) for each in found.numbers]
@@ -65,8 +65,8 @@ def wanted_runs(plan: Plan, run: Run, arithmetic: Arithmetic, numbers: Sequence[
     if not run.scenario.core.ideal_schedulers()[1] and known <= _MOST_FLOWS:
         schedulers = {each.reading.scheme for each in numbers if each.reading} & {IDEAL_PS, IDEAL_SRPT}
         runs += Plan(run.scenario, sorted(schedulers)).runs([run.seed]) if schedulers else []
-    most = f"more than the {MOST_HOPS / 1e6:g} million of about two seconds"
-    return runs, "" if is_short else f"a run has about {hops / 1e6:,.0f} million packet-hops, {most}"
+    too_long = f"a run has about {hops / 1e6:,.3g} million packet-hops, and the limit is {MOST_HOPS / 1e6:g} million"
+    return runs, "" if is_short else f"{too_long} (about two seconds)"
 
 
 def read(reading: Reading | None, done: dict[str, Result], scheme: str) -> float | None:

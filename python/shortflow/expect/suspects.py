@@ -125,7 +125,7 @@ def parse_measured(text: str, arithmetic: Arithmetic) -> Measured:
     if name != "bandwidth":
         return number
     if not arithmetic.use:
-        lacking = "all flows wait for others, so no link has an expected use"
+        lacking = "every flow waits for another, so no link has an expected use"
         raise ConfigError(f"--measured {text}: {lacking}; give a completion time or another metric")
     port = max(arithmetic.use, key=lambda port: arithmetic.use[port])
     return replace(number, port=name_of(port), rate_bps=arithmetic.network.links[port].rate_bps)
@@ -143,7 +143,7 @@ def _metric(name: str, text: str, arithmetic: Arithmetic) -> str:
     if len(classes) != 1:
         known = ", ".join(pattern.format(each) for each in classes)
         kind = "backlogged" if name == "goodput" else "finite"
-        lacking = f"{name} is of {kind} flows, and the scenario has none"
+        lacking = f"{name} is a number of {kind} flows, and the scenario has no such flows"
         raise ConfigError(f"--measured {text}: {f'name the class: {known}' if known else lacking}")
     return pattern.format(classes[0])
 
@@ -156,13 +156,13 @@ def suspects(arithmetic: Arithmetic) -> Iterator[Suspect]:
         fewer = [_fewer_paths(arithmetic, share) for share in (0.5, 0.0)]
         yield Suspect(
             "hashes are polarised: few of the equal paths are used",
-            "bytes of each uplink beside one another, and the hash seeds of the switches",
+            "compare the bytes of the uplinks, and the hash seeds of the switches",
             [each for each in fewer if each],
             continuous=True,
         )
     yield Suspect(
         "the window is limited by the receiver",
-        "`ss -ti` (rwnd_limited) and net.ipv4.tcp_rmem",
+        "read rwnd_limited in `ss -ti`, and net.ipv4.tcp_rmem",
         [{"tcp.receive_window": f"{packets}pkt"} for packets in (44, 11, 4)],
         continuous=True,
     )
@@ -178,33 +178,33 @@ def _of_hosts(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
     longer = [{"tcp.rto_min": f"{each * 1e3:g}ms"} for each in (0.2, 1.0) if each > 1.5 * least]
     shorter = [{"tcp.rto_min": f"{each * 1e3:g}ms"} for each in (0.01, 0.001) if each < least / 1.5]
     yield Suspect(
-        "RTO_min is another one: Linux has 200 ms, RFC 6298 has 1 s",
-        "`ip route show` (rto_min), `ss -ti` (rto:), and TcpExtTCPTimeouts of `nstat`",
+        "RTO_min differs: Linux has 200 ms, RFC 6298 has 1 s",
+        "read rto_min in `ip route show`, rto in `ss -ti`, and TcpExtTCPTimeouts in `nstat`",
         [*longer, *shorter, *({**each, **_smaller_buffers(values, 0.25)} for each in longer[:1])],
     )
     if marks and _is_limited(values, "mark_above"):
         yield Suspect(
             "ECN is not negotiated, or no switch marks",
-            "`ss -ti` (ecn, ecnseen) and TcpExtTCPDeliveredCE of `nstat`: zero if nothing is marked",
+            "read ecn and ecnseen in `ss -ti`; TcpExtTCPDeliveredCE in `nstat` is 0 if nothing is marked",
             [_every(values, "mark_above", lambda _: "unlimited")],
         )
     if values["tcp.ack_every"] == "1":
         yield Suspect(
             "ACKs are delayed",
-            "`tcpdump`: time from the last data packet to its ACK; `ip route` (quickack)",
+            "measure the time from the last data packet to its ACK in `tcpdump`; read quickack in `ip route`",
             [{"tcp.ack_every": "2", "tcp.ack_delay": delay} for delay in ("40ms", "200ms")],
         )
     stamped = {"tcp.wire": "ethernet", "tcp.mss": "1448B", "tcp.header": "52B"}
     framed = [] if values["tcp.wire"] == "ethernet" else [{"tcp.wire": "ethernet"}, stamped]
     yield Suspect(
-        "headers take more: timestamps, Ethernet framing, or small segments",
-        "`ss -ti` (mss:), and payload over bytes of the interface (`ip -s link`)",
+        "headers take a larger share: timestamps, Ethernet framing, or small segments",
+        "read mss in `ss -ti`; divide the payload by the interface's bytes in `ip -s link`",
         [*framed, {"tcp.mss": "536B"}],
     )
     if base_value(values, "tcp.mss") < _JUMBO:
         yield Suspect(
             "segments are larger: jumbo frames",
-            "`ss -ti` (mss:), and the mtu of `ip link` on all hosts and switches",
+            "read mss in `ss -ti`, and mtu in `ip link` on all hosts and switches",
             [{"tcp.mss": f"{_JUMBO}B"}],
         )
 
@@ -214,14 +214,14 @@ def _of_network(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
     if _is_limited(values, "buffer"):
         yield Suspect(
             "the buffer of the ports is smaller, below one bandwidth-delay product",
-            "drops of the port (`ethtool -S`, the switch's counters), and the switch's buffer profile",
+            "read the port's drops in `ethtool -S` and in the switch's counters, and the switch's buffer profile",
             [_smaller_buffers(values, factor) for factor in (0.5, 0.25, 0.1, 0.04)],
             continuous=True,
         )
     if "topology.rtt" in values:
         yield Suspect(
             "the round trip is longer",
-            "`ping` in an idle network; interrupt coalescing (`ethtool -c`)",
+            "`ping` in an idle network; read interrupt coalescing in `ethtool -c`",
             [_changed(values, "topology.rtt", factor) for factor in (2.0, 4.0, 10.0)],
             continuous=True,
         )
@@ -231,14 +231,14 @@ def _of_network(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
         slower = (2.0, 4.0) if core[0].endswith("oversubscription") else (0.4, 0.25, 0.1)
         yield Suspect(
             "the core is slower than the scenario says",
-            "`ethtool` on the uplinks (negotiated rate), and `iperf3` between racks",
+            "read the uplinks' negotiated rate in `ethtool`; run `iperf3` between racks",
             [_changed(values, core[0], factor) for factor in slower],
             continuous=True,
         )
     if "topology.rate" in values:
         yield Suspect(
             "links of hosts are slower",
-            "`ethtool`: negotiated rate; `iperf3` to a neighbour",
+            "read the negotiated rate in `ethtool`; run `iperf3` to a neighbour",
             [_changed(values, "topology.rate", factor) for factor in (0.4, 0.1)],
             continuous=True,
         )
@@ -247,21 +247,21 @@ def _of_network(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
         for change, factors in (("lower", (0.25, 0.1, 0.001)), ("higher", (2.0, 4.0))):
             yield Suspect(
                 f"the marking threshold K is {change}",
-                "the switch's ECN profile; its unit may be bytes, cells or packets",
+                "read the switch's ECN profile; its unit may be bytes, cells or packets",
                 [_every(values, "mark_above", _times(factor)) for factor in factors],
                 continuous=True,
             )
     if _is_limited(values, "buffer"):
         yield Suspect(
             "the buffer of the ports is larger",
-            "round-trip times under load beside those of an idle network (`ping`)",
+            "compare `ping` under load and in an idle network",
             [_every(values, "buffer", _times(factor)) for factor in (4.0, 16.0)],
             continuous=True,
         )
     if not _has_faults(values):
         yield Suspect(
             "a link loses packets",
-            "error counters of the links (`ethtool -S`), retransmissions without drops",
+            "read the links' error counters in `ethtool -S`; look for retransmissions without drops",
             [{"faults.loss": "0.001"}, {"faults.loss": "0.01"}],
             continuous=True,
         )
@@ -270,13 +270,13 @@ def _of_network(values: Mapping[str, str], *, marks: bool) -> Iterator[Suspect]:
 def _of_traffic(values: Mapping[str, str]) -> Iterator[Suspect]:
     """Suspects in traffic: load, handshakes and initial windows."""
     yield Suspect(
-        "the load is higher", "bytes of the interfaces over time (`sar -n DEV`)", _loads(values), continuous=True
+        "the load is higher", "read the interfaces' bytes over time in `sar -n DEV`", _loads(values), continuous=True
     )
     if values["tcp.handshake"] == "false":
-        yield Suspect("connections are opened for each flow", "`tcpdump`: SYN packets", [{"tcp.handshake": "true"}])
+        yield Suspect("each flow opens a connection", "look for SYN packets in `tcpdump`", [{"tcp.handshake": "true"}])
     others = [str(each) for each in (1, 2, 10, 30) if str(each) != values.get("tcp.initial_window")]
     windows = [{"tcp.initial_window": each} for each in others]
-    yield Suspect("the initial window is another one", "`ip route` (initcwnd)", windows)
+    yield Suspect("the initial window differs", "read initcwnd in `ip route`", windows)
 
 
 def _of_processors(values: Mapping[str, str], *, closed: bool) -> Iterator[Suspect]:
@@ -284,14 +284,14 @@ def _of_processors(values: Mapping[str, str], *, closed: bool) -> Iterator[Suspe
     if values["host.stalls"] == "0":
         yield Suspect(
             "hosts stall: their processors do other work, or sleep",
-            "gaps within a window in a `tcpdump` of the sender; `perf sched latency`, `cpupower idle-info`",
+            "look for gaps within a window in the sender's `tcpdump`; run `perf sched latency`, `cpupower idle-info`",
             [{"host.stalls": per_s} for per_s in ("10", "100", "300")],
             continuous=True,
         )
     if closed:
         yield Suspect(
-            "applications answer later",
-            "`tcpdump`: time from the last packet of a request to the first packet of its answer",
+            "applications take longer to answer",
+            "measure the time from the last packet of a request to the first packet of its answer in `tcpdump`",
             [{"host.reaction": f"{milliseconds}ms"} for milliseconds in (1, 10)],
             continuous=True,
         )
@@ -365,8 +365,8 @@ def inquiry(plan: Plan, arithmetic: Arithmetic, measured: Sequence[Measured]) ->
     hops = arithmetic.packet_hops()
     if hops > MOST_HOPS:
         raise ConfigError(
-            f"--measured: five seeds and each suspect would take {hops / 1e6:,.0f} million packet-hops a run; "
-            f"shorten the scenario to {MOST_HOPS / 1e6:g} million, as with --set duration=…"
+            f"--measured: each run of a seed or of a likely cause would take {hops / 1e6:,.3g} million packet-hops; "
+            f"shorten the scenario to at most {MOST_HOPS / 1e6:g} million, as with --set duration=…"
         )
     usual = yield Wanted(plan.runs(list(SEEDS)), tables=False)
     verdicts = [_verdict(each, usual) for each in measured]
@@ -411,7 +411,7 @@ def _verdict(measured: Measured, usual: Sequence[Result]) -> Comparison:
     found = [value for result in usual if (value := measured.of(result)) is not None]
     if len(found) < len(usual):
         raise ConfigError(
-            f"--measured {measured.name}: {measured.metric} is no number of every run (`shortflow list metrics`)"
+            f"--measured {measured.name}: some runs have no metric {measured.metric}; `shortflow list metrics` has all"
         )
     mean, spread = statistics.mean(found), statistics.stdev(found)
     near = max(_STUDENT * spread * math.sqrt(1 + 1 / len(found)), _NEAR.get(measured.unit, _NEAR_TIMES) * abs(mean))
@@ -445,7 +445,7 @@ def _between(tried: Sequence[Accused], verdicts: Sequence[Comparison]) -> Iterat
     before: Mapping[str, str] = {}
     for each in tried if suspect.continuous else []:
         settings = {
-            key: f"between {before.get(key, 'the own value')} and {value}" if parse(value) else value
+            key: f"between {before.get(key, 'the value of the scenario')} and {value}" if parse(value) else value
             for key, value in each.settings.items()
         }
         for share in (0.25, 0.5, 0.75):

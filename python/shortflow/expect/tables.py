@@ -43,20 +43,20 @@ def blocks(found: Expectation, inquiry: Inquiry | None) -> Iterator[Block]:
         yield _section(TOPICS[topic], list(rows))
     yield _formulas(found.numbers)
     if any(row.is_least for row in found.numbers):
-        yield Words("≥: some flows or tasks did not finish in the simulation, so its number is a lower bound.")
+        yield Words("A simulated number after ≥ is a lower bound, because some flows or tasks did not finish.")
     if found.omitted:
-        yield Words(f"There is no simulation of {found.scheme} beside the numbers: {found.omitted}.")
+        yield Words(f"{found.scheme} was not simulated: {found.omitted}.")
 
 
 def _section(heading: str, rows: Sequence[Expected]) -> Section:
     simulated = any(row.simulated is not None for row in rows)
     lead = Column("number", [row.name for row in rows], text=True)
     columns = [
-        Column("of", [row.subject for row in rows], text=True),
+        Column("flows or link", [row.subject for row in rows], text=True),
         Column("expected", [quantity(row.value, row.formula.unit) for row in rows]),
     ]
     if any(row.scatter >= _SHOWN_SCATTER for row in rows):
-        columns.append(Column("one seed", [_scatter(row) for row in rows]))
+        columns.append(Column("scatter of a seed", [_scatter(row) for row in rows]))
     if simulated:
         columns.append(Column("simulated", [_beside(row) for row in rows]))
         columns.append(Column("difference", [_difference(row) for row in rows]))
@@ -93,29 +93,29 @@ def _inquiry_blocks(inquiry: Inquiry) -> Iterator[Block]:
         measured = verdict.measured
         unit = measured.unit
         low, expected, high = (quantity(value, unit) for value in (verdict.low, verdict.expected, verdict.high))
-        place = "inside" if verdict.inside else "outside"
+        place = "within" if verdict.inside else "outside"
         yield Words(
-            f"{measured.name} = {quantity(measured.value, unit)} is {place} of what five seeds give: {expected} "
-            f"({low} to {high}).",
+            f"The measured {measured.name} of {quantity(measured.value, unit)} lies {place} the expected range: "
+            f"{low} to {high}. The mean of five seeds is {expected}.",
             "answer",
         )
     if all(verdict.inside for verdict in inquiry.verdicts):
         return
     if not inquiry.accused:
-        yield Words(f"None of the {inquiry.tried} simulated settings brings the numbers closer.")
+        yield Words(f"None of the {inquiry.tried} simulated causes brings the simulation closer to the measurement.")
         return
     rows = [_suspect_row(place, each, inquiry) for place, each in enumerate(inquiry.accused[:_SUSPECTS], start=1)]
-    heads = ["suspect", "simulated, and what is left unexplained", "the test that would tell"]
-    yield text_section("Suspects in order", heads, rows, spaced=True)
+    heads = ["cause", "simulated change and its result", "how to check"]
+    yield text_section("Likely causes, the most likely first", heads, rows, spaced=True)
 
 
 def _suspect_row(place: int, accused: Accused, inquiry: Inquiry) -> list[str]:
     given = zip(inquiry.verdicts, accused.numbers, strict=True)
     settings = [shorten(f"{key}={value}", _LONGEST, placeholder=" …") for key, value in accused.settings.items()]
-    others = [f"and {len(settings) - 3} others"] if len(settings) > 3 else []
+    others = [f"and {len(settings) - 3} more"] if len(settings) > 3 else []
     gives = [f"{verdict.measured.name} {quantity(number, verdict.measured.unit)}" for verdict, number in given]
-    left = f"{100 * accused.unexplained:.0f} % left"
-    simulated = "\n".join([*settings[:3], *others, f"gives {', '.join(gives)}: {left}"])
+    left = f"{100 * accused.unexplained:.0f} % of the deviation remains"
+    simulated = "\n".join([*settings[:3], *others, f"gives {', '.join(gives)}; {left}"])
     return [f"{place}. {accused.suspect.cause}", simulated, accused.suspect.test]
 
 

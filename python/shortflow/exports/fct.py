@@ -63,6 +63,6 @@ def _write(results: Results, directory: Path) -> list[str]:
 
 EXPORT = Export(
     "fct.txt",
-    "HPCC's fct.txt for each run, of all finished flows: addresses, ports, bytes, start, FCT and ideal FCT in ns",
+    "HPCC's fct.txt for each run, with all finished flows: addresses, ports, bytes, start, FCT and ideal FCT in ns",
     write_runs=_write,
 )

@@ -29,16 +29,25 @@ FULL_PACKET = 1500
 _WRED = {
     "queue.weight": (
         "1",
-        "RED averages the queue with weight {}: SONiC has no such key, and most switches take the queue as it is",
+        "queue.weight = {} is not exported: SONiC has no such key, and most switches do not average the queue",
     ),
-    "queue.gentle": ("false", "gentle = {}: SONiC marks every packet from the maximum threshold on"),
-    "queue.spread": ("false", "spread = {}: SONiC chooses each packet by itself"),
-    "queue.mark": ("arrival", "mark = {}: SONiC has no such key, and a switch marks where its chip does"),
+    "queue.gentle": (
+        "false",
+        "queue.gentle = {} is not exported: SONiC marks every packet above the maximum threshold",
+    ),
+    "queue.spread": ("false", "queue.spread = {} is not exported: SONiC decides for each packet independently"),
+    "queue.mark": (
+        "arrival",
+        "queue.mark = {} is not exported: SONiC has no such key, and the chip decides where to mark",
+    ),
     "queue.min": (
         "auto",
-        "min = {}: the scheme marks from there on, and the patch has mark_above. Add +queue.min=auto",
+        "queue.min = {} is not exported: the patch has switch.mark_above instead. Add +queue.min=auto to the scheme",
     ),
-    "queue.drop_not_ect": ("true", "drop_not_ect = {}: SONiC drops packets that are not ECN-capable by the same curve"),
+    "queue.drop_not_ect": (
+        "true",
+        "queue.drop_not_ect = {} is not exported: SONiC drops packets without ECN by the same curve",
+    ),
 }
 
 
@@ -94,7 +103,7 @@ def _new(settings: Mapping[str, str], full_packet: int, switches: Switches) -> P
         found.notes.append(f"Assign {name} to the ports of {of} in QUEUE and BUFFER_QUEUE.")
     memory = tables.get("switch", {}).get("memory", "static")
     if memory != "static" and not any(map(pauses, tables.values())):
-        found.not_expressed.append(f"The memory of {memory}: set it as the size of {LOSSY} in BUFFER_POOL.")
+        found.not_expressed.append(f"switch.memory = {memory} is not exported: set the size of {LOSSY} in BUFFER_POOL.")
     return found
 
 
@@ -109,7 +118,7 @@ def write(settings: Mapping[str, str], base: Base | None, switches: Switches, di
     found = patch(settings, full_packet, switches, root, base.queue if base else None)
     has_keys = any(key in KEYS for table in by_table(settings).values() for key in table)
     if not has_keys or (not found.tables and not base):
-        raise ConfigError("--as sonic: no key of [switch] that SONiC has, such as switch.mark_above")
+        raise ConfigError("--as sonic: the scenario has no key of [switch] that SONiC has, such as switch.mark_above")
     same = [] if found.tables else [f"{FILE} is empty: no profile of --base needs a change."]
     write_json(directory / FILE, found.tables)
     return [*same, *found.not_expressed, *found.notes]

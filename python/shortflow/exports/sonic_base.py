@@ -95,7 +95,9 @@ def change_base(settings: Mapping[str, str], today: Today, switches: Switches, f
     if memory and not any(pauses(each.wanted) for each in made.ports):
         text = memory.wanted["memory"]
         pool = reference(memory.today.buffer.at("pool")) if memory.today and memory.today.buffer else "the pool"
-        made.found.not_expressed.append(f"The memory of {text}: set it as the size of {pool} in BUFFER_POOL.")
+        made.found.not_expressed.append(
+            f"switch.memory = {text} is not exported: set the size of {pool} in BUFFER_POOL."
+        )
     return made.found
 
 
@@ -198,11 +200,13 @@ def _change_pauses(made: _Change) -> None:
     gone = [each for each in before if each not in after]
     for name in dict.fromkeys(_group_of(made, each) for each in gone):
         made.found.not_expressed.append(
-            f"xoff = none: ports with the profile {name} in BUFFER_PG pause. Remove the profile from BUFFER_PG."
+            f"switch.xoff = none is not exported: ports of {name} pause. Remove {name} from BUFFER_PG."
         )
     both = [each for each in before if each in after]
     for buffer in dict.fromkeys(each.wanted["buffer"] for each in both if made.differs(each, ("buffer",))):
-        made.found.not_expressed.append(f"buffer = {buffer}: thresholds at ingress limit a port with PFC.")
+        made.found.not_expressed.append(
+            f"switch.buffer = {buffer} is not exported: a port with PFC has thresholds at ingress instead."
+        )
     headroom = dict(paused.headroom)
     names = {at: _group_of(made, each) for at, each in enumerate(both)}
     for name, ports in _by_profile(both, names).items():
@@ -234,9 +238,9 @@ def _change_groups(made: _Change, name: str, ports: Sequence[_Member]) -> dict[s
         needed = made.links.needed([each.place for each in alike] if alike[0].name else None) if is_auto else None
         fields, headroom = group(made.found, new, first, needed, made.full_packet)
         if is_auto and headroom is None:
-            made.found.not_expressed.append(f"headroom = auto: {new} keeps its headroom (xoff).")
+            made.found.not_expressed.append(f"switch.headroom = auto is not exported: {new} keeps its headroom (xoff).")
         if first.get("xon", "auto") == "auto" and "xon" not in fields and old.at("xon") and not old.at("xon_offset"):
-            made.found.not_expressed.append(f"xon = auto: {new} keeps its xon.")
+            made.found.not_expressed.append(f"switch.xon = auto is not exported: {new} keeps its xon.")
         if alike is changed:
             made.put("BUFFER_PROFILE", name, fields)
             _say_beside(made, name, fields, old)
@@ -267,7 +271,9 @@ def _change_computed(made: _Change, ports: Sequence[_Member]) -> None:
             f"switch.{key} = {text}" for key in ("headroom", "xon") if (text := each.wanted.get(key, "auto")) != "auto"
         ]
         if given:
-            made.found.not_expressed.append(f"{' and '.join(given)}: the switch computes them for the profile NULL.")
+            made.found.not_expressed.append(
+                f"Not exported: {' and '.join(given)}. The switch computes the values of the profile NULL."
+            )
 
 
 def _begin(made: _Change, name: str, ports: Sequence[_Member]) -> dict[str, float]:
@@ -289,7 +295,7 @@ def _size_pool(made: _Change, ports: _Member, headroom: Mapping[str, float]) -> 
         sonic_pfc.require_room(made.found, pool, size)
         made.put("BUFFER_POOL", pool, {"size": f"{size:.0f}"} if size >= 1 else {})
     elif ports.wanted.get("memory") == "static":
-        made.found.not_expressed.append(f"memory = static: {pool} keeps its size.")
+        made.found.not_expressed.append(f"switch.memory = static is not exported: {pool} keeps its size.")
 
 
 def _group_of(made: _Change, ports: _Member) -> str:
@@ -301,7 +307,9 @@ def _say_beside(made: _Change, name: str, fields: Mapping[str, str], old: Place 
     pairs = (("dynamic_th", "static_th"), ("static_th", "dynamic_th"), ("xon", "xon_offset"))
     for new, other in pairs:
         if new in fields and old is not None and old.at(other) and (new != "xon" or "static_th" in fields):
-            made.found.not_expressed.append(f"{name}: {other} of --base stays beside {new}. Remove {other}.")
+            made.found.not_expressed.append(
+                f"{name}: a patch cannot remove {other} of --base, which contradicts {new}. Remove {other} yourself."
+            )
 
 
 def _fields(profile: Place | None) -> dict[str, str]:
@@ -329,6 +337,8 @@ def _assign(made: _Change, table: str, field: str, of: str, name: str, ports: Se
             made.found.put(table, entry, {field: made.today.named(of, name)})
             beside += [f"{each.name} from {around}"] if around else []
     if beside:
-        made.found.not_expressed.append(f"{table}: take {few(beside)}, as the patch has entries for these ports alone.")
+        made.found.not_expressed.append(
+            f"{table}: remove {few(beside)}, because the patch has separate entries for these ports."
+        )
     pairs = made.links.pairs(made.today)
     made.found.notes += [pairs] if pairs not in made.found.notes else []

@@ -23,15 +23,17 @@ _LANES = 4
 def several_priorities(profile: str) -> str:
     """Sentence on a profile that several priorities of a port share."""
     return (
-        f"{profile}: several priorities of a port have this profile. Each takes the headroom, and the pool leaves room "
-        "for that of one."
+        f"{profile}: several priorities of a port have this profile. Each takes its own headroom, but the pool leaves "
+        "room for one."
     )
 
 
 def require_room(found: Patch, pool: str, size: float) -> None:
     """Reports a pool for which the headroom leaves no memory."""
     if size < 1:
-        found.not_expressed.append(f"{pool}: the headroom of all ports takes the memory, so that no size is left.")
+        found.not_expressed.append(
+            f"{pool}: the headroom of all ports takes the whole memory, so the pool has no size."
+        )
 
 
 def alike(tables: Tables) -> list[list[str]]:
@@ -92,8 +94,8 @@ class SwitchLinks:
         """Sentence on the pairing of ports and links in their order."""
         first, last = self.links[0][0].name, self.links[-1][0].name
         return (
-            f"The ports of --base are the links of {self.switch} in their order: {today.ports[0]} is that to {first}, "
-            f"and {today.ports[-1]} is that to {last}."
+            f"The patch takes the ports of --base as the links of {self.switch} in order, from {today.ports[0]} (to "
+            f"{first}) to {today.ports[-1]} (to {last})."
         )
 
     def names(self, today: Today | None) -> list[str]:
@@ -129,7 +131,7 @@ def add(
     pool = today.named("BUFFER_POOL", pool) if today else pool
     found.put("BUFFER_PROFILE", profile, {"pool": pool, "size": "0", **fields})
     if headroom is None:
-        found.not_expressed.append(f"{profile}: the headroom (xoff). Give switch.headroom, as SONiC needs its bytes.")
+        found.not_expressed.append(f"{profile}: the headroom (xoff) is unknown. Give switch.headroom in bytes.")
     if is_fresh:
         _put_pools(found, name, values, links, today)
     queue = str(today.switch.queue if today else QUEUE)
@@ -144,7 +146,7 @@ def add(
         f"and set pfc_enable to {queue} in PORT_QOS_MAP."
     )
     if links.links and not names and is_fresh:
-        found.notes.append(f"{INGRESS} has room for {counted(len(links.pausing), 'port')}, as {links.switch} has.")
+        found.notes.append(f"{INGRESS} has room for the {counted(len(links.pausing), 'port')} of {links.switch}.")
     return headroom
 
 
@@ -183,8 +185,8 @@ def _enabled(today: Today, port: str) -> list[str]:
 
 def _new_ports(links: SwitchLinks, names: Sequence[str]) -> str:
     return (
-        f"The ports of {links.switch} are named {names[0]} to {names[-1]}, from {links.links[0][0].name} to "
-        f"{links.links[-1][0].name}; rename them as your PORT table has them, or give --base."
+        f"The patch names the ports of {links.switch} {names[0]} (to {links.links[0][0].name}) to {names[-1]} (to "
+        f"{links.links[-1][0].name}). Rename the ports as in your PORT table, or give --base."
     )
 
 
@@ -195,16 +197,18 @@ def _put_pools(found: Patch, name: str, values: Mapping[str, str], links: Switch
     if memory is None and limits:
         memory = sum(each or 0.0 for each in limits) + links.headroom
         found.not_expressed.append(
-            f"memory = static: SONiC's ports share {INGRESS}, which has room for the thresholds of "
-            f"{counted(len(limits), 'port')}."
+            f"switch.memory = static is not exported: SONiC's ports share {INGRESS}, which has room for the thresholds "
+            f"of {counted(len(limits), 'port')}."
         )
     if values.get("buffer", "unlimited") != "unlimited":
-        found.not_expressed.append(f"buffer = {values['buffer']}: thresholds at ingress limit a port with PFC.")
+        found.not_expressed.append(
+            f"switch.buffer = {values['buffer']} is not exported: a port with PFC has thresholds at ingress instead."
+        )
     egress = today.named("BUFFER_POOL", EGRESS) if today else EGRESS
     found.put("BUFFER_POOL", INGRESS, {"type": "ingress", "mode": "dynamic"})
     if memory is None or not limits:
         found.not_expressed.append(
-            f"The size of {INGRESS}: it is the memory of the switch less the headroom of its ports."
+            f"The size of {INGRESS} is unknown: set it to the switch's memory minus the headroom of its ports."
         )
         found.put("BUFFER_POOL", EGRESS, {"type": "egress", "mode": "dynamic"})
         found.put("BUFFER_PROFILE", name, {"pool": egress, "size": "0", "dynamic_th": "8"})

@@ -29,13 +29,12 @@ def curve(
     """Thresholds and probability of a WRED profile. Empty if the scheme does not mark by these thresholds."""
     if "tcp.mss" in scheme and not {"queue.mark", "queue.max"} & scheme.keys():
         found.not_expressed.append(
-            f"{name}: the scheme has no queue that marks by mark_above, and SONiC has WRED alone. The patch has no "
-            "WRED profile."
+            f"{name}: the patch has no WRED profile, because the scheme's queue does not mark by switch.mark_above."
         )
         return {}
     if values.get("mark_above") == "unlimited":
         found.not_expressed.append(
-            f"{name}: mark_above is unlimited, so nothing is marked. Take the WRED profile from QUEUE for this."
+            f"{name}: with switch.mark_above = unlimited nothing is marked. Remove the WRED profile from QUEUE."
         )
         return {}
     least = _threshold(found, values.get("mark_above", ""), full_packet)
@@ -53,7 +52,7 @@ def curve(
         written[f"{colour}_drop_probability"] = str(round(percent))
         if abs(percent - round(percent)) > 1e-9:
             found.not_expressed.append(
-                f"{name}: a probability of {percent:.4g} %; SONiC takes whole per cents, {round(percent)}."
+                f"{name}: the probability of {percent:.4g} % is rounded to {round(percent)} %, as SONiC needs."
             )
     return written
 
@@ -64,7 +63,7 @@ def room(found: Patch, name: str, values: Mapping[str, str], full_packet: int) -
     if alpha and values.get("memory") != "static":
         if buffer not in ("", "unlimited"):
             found.not_expressed.append(
-                f"{name}: a limit of {buffer} beside the dynamic threshold; SONiC takes one of them."
+                f"{name}: switch.buffer = {buffer} is not exported: SONiC has either a dynamic or a static threshold."
             )
         return {"dynamic_th": power_of_two(found, name, "memory_alpha", alpha)}
     limit = _threshold(found, buffer, full_packet)
@@ -86,7 +85,7 @@ def group(
         memory = bytes_of(values.get("memory", ""))
         if xoff is not None and memory is not None and xoff < memory / 2:
             found.not_expressed.append(
-                f"{name}: xoff = {limit} beside the share of the free memory; SONiC takes one of them."
+                f"{name}: switch.xoff = {limit} is not exported: SONiC has either a dynamic or a static threshold."
             )
     elif xoff is not None:
         fields["static_th"] = f"{xoff:.0f}"
@@ -95,7 +94,7 @@ def group(
     headroom = bytes_of(values.get("headroom", "auto"))
     if headroom is None and needed is not None:
         headroom = needed
-        found.notes.append(f"{name}: xoff is the headroom of {needed:.0f} B that switch.headroom = auto stands for.")
+        found.notes.append(f"{name}: xoff is {needed:.0f} B, the headroom by switch.headroom = auto.")
     if headroom is not None:
         fields["xoff"] = f"{headroom:.0f}"
     least = bytes_of(xon)
@@ -108,7 +107,9 @@ def power_of_two(found: Patch, name: str, key: str, alpha: str) -> str:
     """The exponent for a share of the free memory. Reports a share that is not a power of two."""
     power = sonic.exponent(float(alpha))
     if abs(2.0**power - float(alpha)) > 1e-9 * float(alpha):
-        found.not_expressed.append(f"{name}: {key} = {alpha}; SONiC takes powers of two, 2^{power} = {2.0**power:g}.")
+        found.not_expressed.append(
+            f"{name}: switch.{key} = {alpha} is rounded to 2^{power} = {2.0**power:g}, because SONiC has powers of two."
+        )
     return str(power)
 
 
@@ -124,7 +125,7 @@ def _threshold(found: Patch, text: str, full_packet: int) -> int | None:
     if quantity is None:
         return None
     if quantity.unit == "pkt":
-        note = f"Thresholds in packets are bytes here, {full_packet} a packet."
+        note = f"Thresholds in packets were converted to bytes, with {full_packet} bytes per packet."
         if note not in found.notes:
             found.notes.append(note)
         return round(quantity.number * full_packet)

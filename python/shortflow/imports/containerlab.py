@@ -67,7 +67,7 @@ def _read(file: File, options: Options) -> Part:
             f"{counted(len(hosts), 'node')} of kind linux {_are(hosts)}: {few(hosts)}. Nodes whose image is a router "
             "are switches. --host-names names other hosts."
         )
-    part.notes.append("The file has no rates and delays: containerlab's links are virtual.")
+    part.notes.append("The file has no rates and delays, because containerlab's links are virtual.")
     first = topology.at("links")
     part.network = Network(listed, links, (first or topology).origin)
     return completed(part, options)

@@ -193,9 +193,9 @@ def not_read(found: Grid, taken: Collection[int]) -> list[str]:
     others = [name for place, name in enumerate(found.names) if name and place not in taken]
     if others:
         noun = "Columns" if len(others) > 1 else "Column"
-        sentences.append(f"{noun} {', '.join(others)}: a distribution has sizes alone.")
+        sentences.append(f"{noun} {', '.join(others)}. A distribution has only sizes.")
     if found.remarks:
-        sentences.append(f"{counted(found.remarks, 'line')} after the rows: remarks.")
+        sentences.append(f"{counted(found.remarks, 'line')} of remarks after the rows.")
     return sentences
 
 

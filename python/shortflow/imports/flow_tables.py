@@ -164,8 +164,8 @@ def _read(file: File, options: Options) -> Part:
     )
     if plain_heading(names[places["bytes"]]) in _TOTAL:
         part.notes.append(
-            f"Column {names[places['bytes']]} counts both directions, and all of its bytes go to the destination. "
-            "Columns SrcBytes and DstBytes divide them."
+            f"Column {names[places['bytes']]} counts both directions; the import takes all bytes as sent to the "
+            "destination. Columns SrcBytes and DstBytes separate the directions."
         )
     part.flows = Flows(flows, file.origin(int(table[columns.LINE][0]), int(table[columns.LINE][-1])), str(file.path))
     return part
@@ -195,7 +195,7 @@ def _with_classes(flows: "pl.DataFrame", part: Part) -> "pl.DataFrame":
     found = flows.with_columns(of.str.to_lowercase().fill_null("short").replace("", "short"))
     without = int((flows["class"].fill_null("") == "").sum())
     if without:
-        part.notes.append(f"{counted(without, 'row')} without a class: short.")
+        part.notes.append(f"{counted(without, 'row')} without a class became class short.")
     if flows.height - without > int((flows["class"] == found["class"]).sum()):
         part.notes.append("Classes are in lower case.")
     return found
@@ -291,7 +291,7 @@ def _say_left_out(part: Part, header: _Header, taken: Mapping[str, int], table: 
     others = [name for place, name in enumerate(header.names) if name and place not in taken.values()]
     if others:
         noun = "Columns" if len(others) > 1 else "Column"
-        part.left_out.append(f"{noun} {', '.join(others)}: a trace has starts, hosts and sizes alone.")
+        part.left_out.append(f"{noun} {', '.join(others)}. A trace has only starts, hosts and sizes.")
     if "protocol" in table.columns:
         part.left_out.append(protocols(table["protocol"], header.names[taken["protocol"]]))
 

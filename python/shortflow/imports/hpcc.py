@@ -88,9 +88,11 @@ def _say_rest(part: Part, rest: Sequence[str], read: str, has_form: Callable[[st
     """Reports lines beyond the number in the first line, which HPCC also ignores."""
     more = sum(map(has_form, rest))
     if more:
-        part.left_out.append(f"{counted(more, f'further {word}')}: the first line says {read}, and HPCC reads no more.")
+        part.left_out.append(
+            f"{counted(more, f'further {word}')}. The first line says {read}, and HPCC reads only these."
+        )
     if len(rest) > more:
-        part.left_out.append(f"{counted(len(rest) - more, 'line')} after the {word}s: remarks.")
+        part.left_out.append(f"{counted(len(rest) - more, 'line')} of remarks after the {word}s.")
 
 
 def _has_form_of_link(line: str) -> bool:
@@ -102,8 +104,8 @@ def _without_nvswitches(links: list[Link], nvswitches: set[str], part: Part) -> 
     """Links of the network between servers. Links to NVSwitches are left out, because a host has one link."""
     found = [link for link in links if link.a not in nvswitches and link.b not in nvswitches]
     part.left_out.append(
-        f"NVSwitches ({len(nvswitches)}) and their {counted(len(links) - len(found), 'link')}: a host has one link, so "
-        "flows within a server take the network."
+        f"NVSwitches ({len(nvswitches)}) and their {counted(len(links) - len(found), 'link')}. A host has one link, so "
+        "flows within a server cross the network."
     )
     return found
 
@@ -194,11 +196,15 @@ def _flows(file: File, options: Options) -> Part:
         flows = flows.with_columns(("pg" + table["class"]).alias("class"))
         part.notes.append(f"Priority groups are classes: {few((f'pg{each}' for each in classes), 8)}.")
     elif classes:
-        part.left_out.append(f"The priority group, {classes[0]} of all flows: it separates nothing.")
+        part.left_out.append(
+            f"The priority group, {classes[0]} of all flows. One group for all flows separates nothing."
+        )
     if "port" in names:
         port = table["port"].cast(pl.Float64, strict=False)
         columns.check(file, table, "port", port.is_between(0, _LARGEST_PORT), _PORT)
-        part.left_out.append("The destination port of each flow: paths follow from a hash of the flow's number.")
+        part.left_out.append(
+            "The destination port of each flow. Paths follow from a hash of the flow's number instead."
+        )
     part.flows = Flows(flows, file.origin(int(table[columns.LINE][0]), int(table[columns.LINE][-1])), str(file.path))
     return part
 
@@ -218,7 +224,7 @@ def _packets(file: File, table: "pl.DataFrame", unit: str | None, part: Part) ->
         )
     count = columns.numbers(file, table, "packets", "a whole number of packets above zero", 1, is_whole=True)
     part.notes[0] = f"Starts are in seconds. Sizes are in packets, of {unit} as given: the form of DCQCN's simulator."
-    part.left_out.append("The end of each flow: a flow sends all of its packets.")
+    part.left_out.append("The end time of each flow. A flow sends all of its packets instead.")
     size = (count.cast(pl.Float64) * bytes_per_unit(unit)).alias("bytes")
     columns.check(file, table, "packets", size <= MOST, f"at most {MOST:g} bytes")
     return size.cast(pl.Int64)

@@ -96,7 +96,7 @@ def _read(file: File, _: Options) -> Part:
             part.left_out.append(f"{key} {' '.join(lines[key][1])} in line {lines[key][0]}: {why}.")
     if any(key in lines for key in _OLD_MARKS):
         part.left_out.append(
-            "KMIN, KMAX and PMAX: they count packets, of 1,030 or of 1,500 bytes by the version. Give "
+            "KMIN, KMAX and PMAX. They count packets of 1,030 or 1,500 bytes, depending on the version. Give "
             "switch.mark_above, switch.mark_all_above and switch.mark_probability with --set."
         )
     rest = [key for key in lines if key not in {*used, *_FAULTS, *_OLD_MARKS}]
@@ -105,7 +105,9 @@ def _read(file: File, _: Options) -> Part:
     if rest:
         part.left_out.append(f"Keys without a counterpart: {', '.join(rest)}.")
     if outputs:
-        part.left_out.append(f"Keys of outputs: {', '.join(outputs)}; see `shortflow export --as fct.txt`.")
+        part.left_out.append(
+            f"Keys of outputs: {', '.join(outputs)}. `shortflow export --as fct.txt` writes HPCC's output."
+        )
     return part
 
 
@@ -119,7 +121,9 @@ def _put_switch(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Pa
     if "BUFFER_SIZE" not in lines:
         if by_rate:
             part.ports = Ports(by_rate, None, origin)
-        part.left_out.append("PFC: without BUFFER_SIZE there is no threshold; `switch.xoff` has switches pause.")
+        part.left_out.append(
+            "PFC, because the file has no BUFFER_SIZE and so no threshold. Set `switch.xoff` to turn PFC on."
+        )
         return
     number, words = lines["BUFFER_SIZE"]
     said = file.origin(number)
@@ -130,7 +134,8 @@ def _put_switch(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Pa
     if enabled is None:
         part.values["switch.xoff"] = Value(size, f"{said}: no limit but the share of the free memory")
         part.left_out.append(
-            "The 3 KiB by which HPCC's XON is below XOFF: a link goes on at XOFF, a share of the free memory."
+            "The 3 KiB by which HPCC's XON is below XOFF. In Shortflow, a link resumes at XOFF, a share of the free "
+            "memory."
         )
         part.ports = Ports(by_rate, None, origin, lambda rate, delay, first: _flow_control(rate, delay, first, said))
         return
@@ -139,8 +144,8 @@ def _put_switch(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Pa
         part.ports = Ports(by_rate, None, origin)
     if enabled[1][0] != "0":
         part.left_out.append(
-            f"ENABLE_PFC {enabled[1][0]} in line {enabled[0]}: versions with this key have thresholds in their code; "
-            "`switch.xoff` has switches pause."
+            f"ENABLE_PFC {enabled[1][0]} in line {enabled[0]}: versions with this key have the thresholds in their "
+            "code. Set `switch.xoff` to turn PFC on."
         )
 
 
@@ -201,14 +206,14 @@ def _put_scheme(file: File, lines: Mapping[str, tuple[int, list[str]]], part: Pa
         8: lambda: _dctcp(file, lines),
     }
     if mode not in schemes:
-        part.left_out.append(f"CC_MODE {mode} in line {number}: {name} has no counterpart; choose schemes to compare.")
+        part.left_out.append(f"CC_MODE {mode} in line {number}: {name} has no counterpart. Choose schemes to compare.")
         return set()
     scheme, used = schemes[mode]()
     if mode == _HPCC_MODE and "RATE_AI" in lines:
         used.add("RATE_AI")
         part.left_out.append(
-            f"RATE_AI {lines['RATE_AI'][1][0]}: the increase of hpcc is in bytes. Add `+increase=BYTES` to the scheme, "
-            "RATE_AI times the base round trip."
+            f"RATE_AI {lines['RATE_AI'][1][0]}. The increase of hpcc is in bytes: add `+increase=BYTES` to the "
+            "scheme, with RATE_AI times the base round trip."
         )
     part.schemes.append(Value(scheme, f"{file.origin(number)}: {name}"))
     return used

@@ -88,7 +88,7 @@ def _read_all(files: Sequence[File], options: Options) -> Part:
     if found.elsewhere:
         part.left_out.append(
             f"{counted(len(found.elsewhere), 'cable')} without an interface at both ends: {few(found.elsewhere)}. "
-            "Import /api/dcim/interfaces/ too: connected_endpoints are the interfaces behind patch panels."
+            "Import /api/dcim/interfaces/ too: its connected_endpoints name the interfaces behind patch panels."
         )
     devices = dict.fromkeys(name for ends in found.links for name, _ in sorted(ends))
     hosts = [name for name in devices if _HOSTS.search(found.roles.get(name, ""))]

@@ -89,7 +89,7 @@ def _without_parallels(network: Network, part: Part) -> Network:
         between[frozenset((link.a, link.b))].append(link)
     loops = [link.a for link in network.links if link.a == link.b]
     if loops:
-        part.left_out.append(f"{counted(len(loops), 'link')} of a node to itself: {few(loops)}.")
+        part.left_out.append(f"{counted(len(loops), 'link')} from a node to itself: {few(loops)}.")
     links: list[Link] = []
     summed: list[str] = []
     uneven: list[str] = []
@@ -105,9 +105,9 @@ def _without_parallels(network: Network, part: Part) -> Network:
             first = replace(first, rate=written(total) if total else "", unrated=rates.count(None))
         links.append(first)
     if summed:
-        part.notes.append(f"Parallel links are one link of their rates together: {few(summed)}.")
+        part.notes.append(f"Parallel links became one link with the sum of their rates: {few(summed)}.")
     if uneven:
-        part.left_out.append(f"Delays of parallel links other than that of the first: {few(uneven)}.")
+        part.left_out.append(f"Delays of parallel links that differ from the first link's delay: {few(uneven)}.")
     return replace(network, links=links)
 
 
@@ -163,8 +163,8 @@ def _hosts_of_one_link(network: Network, part: Part) -> Network:
         part.left_out.append(f"{counted(len(between), 'link')} between two hosts: {few(between)}.")
     if further:
         part.left_out.append(
-            f"{counted(len(further), 'further link')} of hosts: {few(further)}. A host has one link here: the first "
-            "to a switch with links to other switches."
+            f"{counted(len(further), 'further link')} of hosts: {few(further)}. In Shortflow a host has one link: the "
+            "first to a switch with links to other switches."
         )
     return _without_idle(replace(network, links=links), network, part)
 
@@ -174,7 +174,7 @@ def _without_idle(network: Network, before: Network, part: Part) -> Network:
     idle = _racks(before) - _racks(network)
     if not idle:
         return network
-    part.left_out.append(f"Switches that such links alone lead to: {few(sorted(idle))} ({len(idle):,}).")
+    part.left_out.append(f"Switches that only such links lead to: {few(sorted(idle))} ({len(idle):,}).")
     links = [link for link in network.links if not {link.a, link.b} & idle]
     return replace(network, nodes=[node for node in network.nodes if node.name not in idle], links=links)
 

@@ -122,7 +122,9 @@ def _put_ports(made: Draft, ports: Ports) -> None:
     most = made.values.get("switch.mark_all_above")
     if most and (size := parse(str(most.value))):
         room = f"{plain_number(4 * size.number)}{size.unit}"
-        made.assume("switch.buffer", room, "no file gives the buffer of a port; four times mark_all_above")
+        made.assume(
+            "switch.buffer", room, "no file gives the buffer of a port; the default is four times mark_all_above"
+        )
 
 
 def _said_of_rates(network: Network, ports: Ports, usual: str) -> list[str]:
@@ -142,7 +144,7 @@ def _put_network(made: Draft, options: Options) -> None:
         return
     hosts = max(named, 2) if named else _STAR
     made.assume("topology.kind", "star", "no file describes the network")
-    made.assume("topology.hosts", hosts, "hosts of the flows" if named else "no file names hosts")
+    made.assume("topology.hosts", hosts, "the hosts that the flows name" if named else "no file names hosts")
     made.assume("topology.rate", _RATE, "no file gives the rate of links")
     made.assume("topology.rtt", "20us", "no file gives delays")
 
@@ -170,8 +172,14 @@ def _put_queues(made: Draft) -> None:
     """Assumes buffer and marking threshold, as DCTCP has them, if no file gives them."""
     rate = _slowest(made)
     above = max(30_000, round(65 * 1500 * rate / 1e10))
-    made.assume("switch.buffer", f"{4 * above}B", "no file gives the buffer of a port; four times mark_above")
-    made.assume("switch.mark_above", f"{above}B", "no file gives it; 65 packets at 10 Gbps, in proportion to the rate")
+    made.assume(
+        "switch.buffer", f"{4 * above}B", "no file gives the buffer of a port; the default is four times mark_above"
+    )
+    made.assume(
+        "switch.mark_above",
+        f"{above}B",
+        "no file gives a threshold; the default is 65 packets at 10 Gbps, in proportion to the rate",
+    )
 
 
 def _slowest(made: Draft) -> float:

@@ -373,7 +373,7 @@ def _delay(metres: float) -> str:
 
 def _say_queue(config: _Config, queue: int) -> None:
     root, part = config.root, config.part
-    part.notes.append(f"A port has one queue here: the file's queue {queue}, alone at its port's rate.")
+    part.notes.append(f"A port has one queue in Shortflow, with the whole rate of the port: queue {queue} of the file.")
     if any(each.at("speed") for each in root.each("PORT")):
         part.notes.append("speed of PORT is in Mbit/s, as SONiC defines it.")
     if config.paused.by_port:
@@ -403,7 +403,8 @@ def _say_left_out(config: _Config, switch: Switch) -> None:
         others = [each for each in COLOURS if each != used and any(sets[each]) and sets[each] != sets[used]]
         if others:
             left_out.append(
-                f"The curves of {name} for {' and '.join(others)}: packets have no colour here, and all are {used}."
+                f"The curves of {name} for {' and '.join(others)}: packets have no colour in Shortflow, and all "
+                f"packets are {used}."
             )
         ecn = profile.text("ecn") or "ecn_none"
         if used not in ecn and ecn != "ecn_all":
@@ -414,14 +415,16 @@ def _say_left_out(config: _Config, switch: Switch) -> None:
     ingress = [pool.name for pool in pools if pool.text("type") == "ingress" and pool.name != config.paused.pool]
     if ingress or (root.at("BUFFER_PG") and not config.paused.pool):
         left_out.append(
-            f"Buffers at ingress ({few(ingress) or 'BUFFER_PG'}): a packet takes room at its output alone here."
+            f"Buffers at ingress ({few(ingress) or 'BUFFER_PG'}): in Shortflow, a packet takes room only at its output."
         )
     schedulers = {reference(each.at("scheduler")) for each in root.each("QUEUE") if each.text("scheduler")}
     if schedulers:
-        left_out.append(f"Schedulers ({few(sorted(schedulers))}): the other queues of a port send nothing here.")
+        left_out.append(
+            f"Schedulers ({few(sorted(schedulers))}): the other queues of a port send nothing in Shortflow."
+        )
     reserved = {port.buffer.text("size") for port in used_ports if port.buffer} - {"", "0"}
     if reserved:
-        left_out.append(f"Reserved room of a queue ({few(sorted(reserved))} bytes): the pool alone counts.")
+        left_out.append(f"Reserved room of a queue ({few(sorted(reserved))} bytes): only the pool counts in Shortflow.")
     _say_unread(root, left_out)
 
 
@@ -429,12 +432,10 @@ def _say_unread(root: Place, left_out: list[str]) -> None:
     """Reports fields and tables without a counterpart in a scenario."""
     frames = sorted({each.text("mtu") for each in root.each("PORT")} - {""})
     if frames:
-        left_out.append(
-            f"mtu of PORT ({few(frames)}): it is a limit, and the size of packets is tcp.mss and tcp.header."
-        )
+        left_out.append(f"mtu of PORT ({few(frames)}): mtu is a limit; tcp.mss and tcp.header set the size of packets.")
     limits = [name for name in _LIMITS if root.at(name)]
     if limits:
-        left_out.append(f"{' and '.join(limits)}: no limit holds for all queues or groups of a port together.")
+        left_out.append(f"{' and '.join(limits)}: Shortflow has no limit for all queues or groups of a port together.")
     unread: list[str] = []
     for table, known in _FIELDS.items():
         names = dict.fromkeys(each.name for entry in root.each(table) for each in entry.each())

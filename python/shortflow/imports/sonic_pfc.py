@@ -68,7 +68,7 @@ def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[
         found.memory = Value(f"{total:.0f}B", f"{size.origin}{beside}")
     if enabled > len(found.by_port):
         without = counted(enabled - len(found.by_port), "port")
-        found.left_out.append(f"PFC of {without}: {few(reasons)}. `switch.xoff` has ports pause.")
+        found.left_out.append(f"PFC of {without}: {few(reasons)}. Set `switch.xoff` to turn PFC on.")
     if others:
         which = (
             ("priority", "it belongs to another queue")
@@ -77,7 +77,7 @@ def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[
         )
         found.left_out.append(f"PFC of {which[0]} {few(sorted(others))}: {which[1]}.")
     if found.by_port and root.at("PFC_WD"):
-        found.left_out.append("PFC_WD: no watchdog ends a pause here.")
+        found.left_out.append("PFC_WD. Shortflow has no watchdog that ends a pause.")
     return found
 
 
@@ -119,7 +119,7 @@ def _settings(root: Place, named: Place, found: FlowControl, reasons: dict[str, 
         return {}
     found.pool = pool.name
     if pool.at("xoff"):
-        said = f"xoff of {pool.name}: the headroom of links is shared there, and each link has its own here."
+        said = f"xoff of {pool.name}: links share this headroom; in Shortflow each link has its own."
         found.left_out += [said] if said not in found.left_out else []
     settings = _threshold(profile, pool)
     if not settings:
@@ -135,7 +135,7 @@ def _settings(root: Place, named: Place, found: FlowControl, reasons: dict[str, 
         most = max(least, static - offset.number("a number of bytes"))
         settings["xon"] = Value(f"{max(most, 0):.0f}B", f"{offset.origin}: below static_th")
     elif offset:
-        said = f"xon_offset of {name}: a link goes on at its XOFF threshold."
+        said = f"xon_offset of {name}: in Shortflow, a link resumes at its XOFF threshold."
         found.left_out += [said] if said not in found.left_out else []
     return settings
 

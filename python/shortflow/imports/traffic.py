@@ -24,7 +24,9 @@ def put_traffic(made: Draft) -> None:
     """Adds the traffic, with assumptions for missing data."""
     if made.flows is not None or made.endless:
         if made.sizes is not None:
-            made.left_out.append(f"{made.sizes.origin}: the sizes, as the flows have sizes of their own.")
+            made.left_out.append(
+                f"{made.sizes.origin}: the distribution of sizes. The listed flows have sizes of their own."
+            )
         _put_flows(made)
         return
     made.values.setdefault("traffic.1.kind", Value("poisson", "assumed: no file lists flows", is_assumed=True))
@@ -33,7 +35,7 @@ def put_traffic(made: Draft) -> None:
         made.values.setdefault("traffic.1.sizes", Value({"kind": "cdf", "file": _SIZES}, made.sizes.origin))
     if made.values["traffic.1.kind"].value != "poisson":
         return
-    made.assume("traffic.1.class", "imported", "names the flows in results")
+    made.assume("traffic.1.class", "imported", "the name of the flows in results")
     made.assume("traffic.1.pattern", "all-to-all", "no file says who sends to whom")
     made.assume("traffic.1.sizes", {"kind": "published", "name": "websearch"}, "no file gives sizes")
     made.assume("traffic.1.load", 0.5, "no file gives the load")
@@ -58,7 +60,7 @@ def _put_flows(made: Draft) -> None:
             "Import fewer rows, or give the unit of starts with --time"
         )
     if first > 0:
-        made.notes.append(f"Starts are moved to zero: {seconds_text(first)} are subtracted from each.")
+        made.notes.append(f"Starts count from the first: {seconds_text(first)} are subtracted from each.")
     digits = min(12, math.floor(-math.log10(2 * math.ulp(max(last, 1.0)))))  # as many digits as the difference can have
     if table is not None and made.flows is not None:
         waits = pl.col("after") != "" if "after" in table.columns else pl.lit(False)
@@ -69,16 +71,16 @@ def _put_flows(made: Draft) -> None:
     _put_endless(made, first)
     span = last - first
     busy, longest = (_busy(made.flows, made), _chain(made.flows, made)) if made.flows else (0.0, 0.0)
-    time, why = max(span * 1.001, span + 1e-6, 1e-5), "just after the last flow starts"
+    time, why = max(span * 1.001, span + 1e-6, 1e-5), "the run ends just after the start of the last flow"
     if busy > time:
-        time, why = busy, "as long as the busiest receiver's link needs for its bytes"
+        time, why = busy, "the link of the busiest receiver needs this time for its bytes"
     if longest:
-        time, why = max(time, 10 * longest), "ten times the time that dependent flows need on empty links"
+        time, why = max(time, 10 * longest), "dependent flows need a tenth of this time on empty links"
     if made.endless:
-        time, why = max(time, 0.01), "for flows without end, no file gives a time"
+        time, why = max(time, 0.01), "no file gives a time for the endless flows"
     made.assume("duration", time_text(min(time, _LONGEST)), why)
     drain = min(max(0.2, 8 * busy), _LONGEST)
-    made.assume("drain", time_text(drain), "long enough for flows to finish; a run ends with its last flow")
+    made.assume("drain", time_text(drain), "leaves time for flows to finish; a run ends with its last flow")
 
 
 def _put_trace(made: Draft, flows: Flows) -> None:
@@ -107,7 +109,7 @@ def _put_endless(made: Draft, first: float) -> None:
             if start > first:
                 entry["start"] = f"{(start - first) * 1e12:.0f}ps"
             for key, value in entry.items():
-                made.values[f"traffic.{number}.{key}"] = Value(value, "flows of size 0, which have no end")
+                made.values[f"traffic.{number}.{key}"] = Value(value, "flows of size 0 are endless")
 
 
 def _without_repeats(names: Sequence[str]) -> list[list[str]]:
@@ -173,7 +175,7 @@ def put_hosts(made: Draft, hosts: Mapping[str, str]) -> int:
         rows = [(each, table[each]) for each in ends if table[each] in kept]
         made.texts[_HOSTS] = pl.DataFrame(rows, schema=["address", "host"], orient="row").write_csv()
     if dropped:
-        made.left_out.append(f"{counted(dropped, 'flow')} within one host.")
+        made.left_out.append(f"{counted(dropped, 'flow')} from a host to itself.")
     numbers = [each.removeprefix("h") for each in _ends(made)]
     return max((int(each) for each in numbers if each.isdigit()), default=0) + 1
 
@@ -200,15 +202,17 @@ def _leave_out_within(made: Draft) -> int:
         within = source == to
         lost = table.filter(within)
         if lost.height == table.height and not endless:
-            raise ConfigError(f"{flows.origin}: every flow is within one host; expected flows between hosts")
+            raise ConfigError(f"{flows.origin}: every flow is from a host to itself; expected flows between hosts")
         if lost.height and "after" in table.columns:
             line = lost["line"][0]
-            raise ConfigError(f"{flows.path}:{line}: a flow within one host, with others that wait; expected two hosts")
+            raise ConfigError(
+                f"{flows.path}:{line}: a flow from a host to itself, for which other flows wait; expected two hosts"
+            )
         dropped += lost.height
         left = table.filter(~within)
         made.flows = replace(flows, table=left) if left.height else None
     elif dropped and not endless:
-        raise ConfigError("flows of size 0: every flow is within one host; expected flows between hosts")
+        raise ConfigError("flows of size 0: every flow is from a host to itself; expected flows between hosts")
     return dropped
 
 
@@ -228,5 +232,7 @@ def _table(made: Draft, ends: Sequence[str], hosts: Mapping[str, str]) -> Mappin
         return hosts
     if made.network is not None or "topology.kind" in made.values or all(map(_HOST.fullmatch, ends)):
         return {}
-    made.notes.append(f"{len(ends)} addresses are hosts h0 to h{len(ends) - 1} in their order; {_HOSTS} has the table.")
+    made.notes.append(
+        f"{len(ends)} addresses became hosts h0 to h{len(ends) - 1}, in order of address; {_HOSTS} has the table."
+    )
     return {each: f"h{place}" for place, each in enumerate(ends)}

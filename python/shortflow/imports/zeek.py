@@ -56,8 +56,8 @@ def _read(file: File, _: Options) -> Part:
     if both.is_empty():
         raise ConfigError(f"{file.path}: no connection has bytes")
     part.notes.append(
-        f"{counted(table.height, 'connection')}: bytes of payload to the responder are flows of class request, those "
-        "back of class response. Both start with the connection, as the log has no other time."
+        f"{counted(table.height, 'connection')}: bytes of payload to the responder became flows of class request, and "
+        "bytes back became flows of class response. Both start with the connection, because the log has no other time."
     )
     if first:
         part.notes.append(f"Starts count from the first, {first}.")
@@ -83,7 +83,7 @@ def _left_out(table: "pl.DataFrame", names: Sequence[str]) -> list[str]:
         sentences.append(protocols(table[_PROTOCOL], _PROTOCOL))
     others = [name for name in names if name not in (*_FIELDS, _PROTOCOL)]
     if others:
-        sentences.append(f"Fields {', '.join(others)}: a trace has starts, hosts and sizes alone.")
+        sentences.append(f"Fields {', '.join(others)}. A trace has only starts, hosts and sizes.")
     return sentences
 
 

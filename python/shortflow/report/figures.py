@@ -35,7 +35,7 @@ _MARKED = (50, 90, 99, 99.9)
 _CDF_POINTS, _QUEUE_POINTS = 400, 300
 _WINDOW_S = 0.2
 _LOG_AXIS_FROM_RATIO = 50.0
-_NO_TABLES = "No tables at this point. `sweep --tables` stores them."
+_NO_TABLES = "The runs at this point have no tables. `sweep --tables` stores tables."
 _BOUND = "≥ marks lower bounds: flows that did not finish count with their age at the end of the run."
 
 
@@ -63,15 +63,17 @@ def ranked(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
         found = [{**row, "rank": order.index(row)} for row in found]
         panels.append(marks.ranked_marks(found, metric, label, study.schemes, at=study.x_name or ""))
         rows += found
-    pointer = "The answer says which orders the seeds decide."
-    caption = f"Mean over the seeds with its 95 % interval, the best on top. {pointer}{_bounds(rows)}"
+    pointer = "The answer at the top says which differences the seeds decide."
+    caption = (
+        f"Each mark is the mean over the seeds with its 95 % interval; the best is on top. {pointer}{_bounds(rows)}"
+    )
     return Chart("ranking", "Schemes by mean", caption, rows, panels, study.schemes, shown_first(study))
 
 
 def over_points(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
     """Chart of metrics over each varying setting, with ideal schedulers. Raises `ConfigError` if nothing varies."""
     if not study.dimensions:
-        raise ConfigError(f"{study.scenario}: nothing varies between these runs")
+        raise ConfigError(f"{study.scenario}: no setting varies between these runs")
     schemes, several = everyone(study), len(study.dimensions) > 1
     found = {metric: estimates(study, metric, schemes) for metric in _chosen(study, metrics)}
     rows, panels = [row for of_metric, _ in found.values() for row in of_metric], []
@@ -80,8 +82,8 @@ def over_points(study: Results, metrics: Sequence[Metric] = ()) -> Chart:
         for metric, (of_metric, unit) in found.items():
             label, axis = axis_title(phrase(metric), unit), _axis(study, number)
             panels.append(marks.over(of_metric, label, schemes, axis, metric=metric.name, where=where))
-    others = " Other settings are those of the menu." if several else ""
-    caption = f"Mean over the seeds with its 95 % interval.{others}{_bounds(rows)}{_ideal(study)}"
+    others = " The menu chooses the other settings." if several else ""
+    caption = f"Each mark is the mean over the seeds with its 95 % interval.{others}{_bounds(rows)}{_ideal(study)}"
     heading = f"Headlines over {' and '.join(each.label for each in study.dimensions)}"
     return Chart("over-points", heading, caption, rows, panels, schemes, shown_first(study) if several else None)
 
@@ -94,7 +96,7 @@ def by_size(study: Results) -> Chart:
     """
     bins, schemes = _bins(study), everyone(study)
     if not bins:
-        raise ConfigError(f"{study.scenario}: has no slowdowns by size")
+        raise ConfigError(f"{study.scenario}: the runs have no slowdowns by size")
     found = {metric: estimates(study, metric, schemes)[0] for metric in bins}
     rows = [row for of_bin in found.values() for row in of_bin]
     label, one_point = "p99 slowdown (x)", len(study.dimensions) != 1
@@ -111,7 +113,7 @@ def by_size(study: Results) -> Chart:
         }
         axis = words("sizes", "flow size", [metric.sizes for metric in bins], axis={"labelAngle": 0, **lines})
         panels = [marks.over(rows, label, schemes, axis, one_point=True)]
-    caption = f"Completion time over the time in an empty network, 99th percentile.{_bounds(rows)}{_ideal(study)}"
+    caption = f"99th percentile of the completion time over the time in an empty network.{_bounds(rows)}{_ideal(study)}"
     at = shown_first(study) if one_point else None
     return Chart("slowdown-by-size", "p99 slowdown by flow size", caption, rows, panels, schemes, at)
 
@@ -120,7 +122,7 @@ def trade_off(study: Results) -> Chart:
     """Chart of the times of short flows against the goodput of long flows. Raises `ConfigError` without them."""
     pair = _objectives(study)
     if pair is None:
-        raise ConfigError(f"{study.scenario}: has no times of short flows beside goodput of long flows")
+        raise ConfigError(f"{study.scenario}: the runs lack times of short flows or goodput of long flows")
     cost, gain = pair
     costs, cost_unit = estimates(study, cost, study.schemes)
     gains, gain_unit = estimates(study, gain, study.schemes)
@@ -133,9 +135,9 @@ def trade_off(study: Results) -> Chart:
             rows.append({**row, "gain": other["value"], **more, "last": (row["at"],) == ends[-1:]})
     x, y = axis_title(phrase(gain), gain_unit), axis_title(phrase(cost), cost_unit)
     panel = marks.trade_off_marks(rows, x, y, study.schemes, at=study.x_name or "", joined=bool(ends))
-    caption = f"A mark for each scheme{' and point' if study.x_name else ''}, with both 95 % intervals; "
-    caption += "right and down is better."
-    caption += f" Lines go from {study.x_name} {ends[0]} to {ends[1]}, the large marks." if ends else ""
+    caption = f"Each mark is a scheme{' at a point' if study.x_name else ''}, with both 95 % intervals. "
+    caption += "Marks farther right and farther down are better."
+    caption += f" Lines lead from {study.x_name} {ends[0]} to {ends[1]} (the large marks)." if ends else ""
     caption += _bounds(rows, "gain")
     return Chart("trade-off", "What it costs", caption, rows, [panel], study.schemes)
 
@@ -147,7 +149,7 @@ def completion_times(study: Results, flow_class: str | None = None) -> Chart:
     """
     classes = _finite(study)
     if not classes:
-        raise ConfigError(f"{study.scenario}: has no finite flows")
+        raise ConfigError(f"{study.scenario}: the runs have no finite flows")
     if flow_class is not None and flow_class not in classes:
         raise unknown_name("class of such flows", flow_class, classes)
     short, whose = study.bins.short, flow_class or classes[0]
@@ -168,11 +170,13 @@ def completion_times(study: Results, flow_class: str | None = None) -> Chart:
     schemes = everyone(study)
     panels = [marks.distribution_marks(rows, label, schemes, tail=tail) for tail in (False, True)]
     caption = (
-        f"All {which} of all seeds ({_pooled(study)}) that started in the measured time. A curve ends at the share of "
-        "flows that finished."
+        f"The curves contain all {which} of all seeds ({_pooled(study)}) that started in the measured time. A curve "
+        "ends at the share of flows that finished."
     )
     if any(row["bound"] for row in rows):
-        caption += " In its pale part the true share may be higher: some unfinished flows were younger."
+        caption += (
+            " In the pale part of a curve the true share may be higher, because some unfinished flows were younger."
+        )
     caption += _ideal(study)
     return Chart(
         "distribution", f"Completion time of {which}", caption, rows, panels, schemes, shown_first(study), _NO_TABLES
@@ -280,7 +284,7 @@ def _bounds(rows: Sequence[Row], *fields: str) -> str:
 
 
 def _ideal(study: Results) -> str:
-    return " Grey: ideal schedulers of a link that loses nothing, on the same flows." if study.ideal_names else ""
+    return " Grey marks are ideal schedulers of a link without loss, on the same flows." if study.ideal_names else ""
 
 
 def _steps(flows: pl.DataFrame, scale: DisplayUnit, about: Row) -> list[Row]:
@@ -358,8 +362,9 @@ def _queue(study: Results) -> Iterator[Chart]:
         marks.share_marks(rows, label, study.schemes, "all seeds"),
     ]
     caption = (
-        f"Port {port}, {among}, sampled at fixed times. Over time: the first {_WINDOW_S * 1e3:g} ms after the warm-up, "
-        f"the least and the most of each slice. All samples of all seeds: {_pooled(study)}."
+        f"Port {port} is {among}. It was sampled at fixed times. The chart over time shows the first "
+        f"{_WINDOW_S * 1e3:g} ms after the warm-up, with the smallest and the largest sample of each slice. The "
+        f"distribution contains all samples of all seeds ({_pooled(study)})."
     )
     heading = f"Queue of port {port}"
     yield Chart("queue", heading, caption, rows, panels, study.schemes, shown_first(study), _NO_TABLES)
@@ -383,8 +388,8 @@ def _pooled(study: Results) -> str:
         by_scheme.setdefault(run.scheme, set()).add(run.seed)
     everywhere = set().union(*by_scheme.values())
     fewer = {scheme: seeds for scheme, seeds in by_scheme.items() if seeds != everywhere}
-    but = "".join(f", but for {scheme} {numbered(sorted(seeds))} alone" for scheme, seeds in fewer.items())
-    somewhere = ", at some points fewer" * any(set(point.seeds) != everywhere for point in _tabled(study))
+    but = "".join(f"; for {scheme} only {numbered(sorted(seeds))}" for scheme, seeds in fewer.items())
+    somewhere = ", fewer at some points" * any(set(point.seeds) != everywhere for point in _tabled(study))
     return f"{numbered(sorted(everywhere))}{somewhere}{but}"
 
 
@@ -405,7 +410,5 @@ def _busiest_port(study: Results) -> tuple[str, str]:
     )
     if not len(means):
         return "", ""
-    among = (
-        f"the one of {len(means)} measured ports with the longest mean queue" if len(means) > 1 else "the measured one"
-    )
+    among = f"the measured port with the longest mean queue, of {len(means)}" if len(means) > 1 else "the measured port"
     return str(means["port"][0]), among

@@ -47,7 +47,7 @@ def network_blocks(study: Results, carried: Payload) -> Iterator[Block]:
     yield _chart(used, _places(neighbours, hosts), hosts)
     yield _table(used, carried)
     yield Words(
-        "Payload by class is that of one run of each scheme, done again; bytes have headers and ACKs too.", "note"
+        "The payload of each class comes from one repeated run of each scheme. Bytes include headers and ACKs.", "note"
     )
 
 
@@ -77,7 +77,7 @@ def _said(scheme: str, links: Mapping[str, Mapping[str, Any]], hosts: set[str], 
     lost = f", with {links[port]['drops']:,.0f} drops" if links[port]["drops"] else ""
     of = "one seed" if seeds == 1 else f"the mean of {seeds} seeds"
     busy = f"busy {links[port]['utilisation']:.1%} of the time{lost}"
-    return f"{scheme}, by {of}: the most used link is {port}, {where}: {busy}."
+    return f"{scheme} ({of}): the most used link is {port}, {where}. The link is {busy}."
 
 
 def _places(neighbours: Mapping[str, set[str]], hosts: set[str]) -> dict[str, tuple[float, int]]:
@@ -138,11 +138,11 @@ def _chart(used: Mapping[str, Mapping[str, Mapping[str, Any]]], places: Places, 
     ends = min(x for x, _ in places.values()) - 0.6, max(x for x, _ in places.values()) + 0.6
     panels = [_panel(scheme, ends, max(y for _, y in places.values())) for scheme in used]
     caption = (
-        "Wide and dark lines are busy links; both directions of a link are side by side. On a line, a cross says that "
-        "packets were dropped there, a circle that packets were marked, a square that the link was paused. Round nodes "
-        "are hosts, square ones switches."
+        "Wide and dark lines are busy links; both directions of a link are side by side. On a line, a cross stands for "
+        "dropped packets, a circle for marked packets, and a square for pauses of the link. Round nodes are hosts, and "
+        "square nodes are switches."
     )
-    caption += " A rack's hosts have one place, with the busiest of their links." if joined else ""
+    caption += " The hosts of a rack share one place, with the busiest of their links." if joined else ""
     return Chart("network", "The network by link use", caption, rows, panels, list(used), wide=wide)
 
 
@@ -183,7 +183,7 @@ def _panel(scheme: str, ends: tuple[float, float], tiers: int) -> Spec:
         layers.append(mark("point", encoding, where=[f"datum.kind == '{kind}'"], **look))
     text = {"x": x, "y": y, "text": {"field": "node"}}
     layers.append(mark("text", text, where=["datum.kind == 'switch'"], dy=-14, fontSize=11))
-    said = f"The network under {scheme}: lines as wide as links are busy"
+    said = f"the network under {scheme}, with wider lines for busier links"
     return view(scheme, said, layers, where=[has_value("scheme", scheme)], height=90 + 90 * tiers)
 
 
@@ -199,7 +199,7 @@ def _table(used: Mapping[str, Mapping[str, Mapping[str, Any]]], carried: Payload
     payload = [carried.get(scheme, {}).get(port, {}) for scheme, port, _ in rows]
     classes = list(dict.fromkeys(name for of in payload for name in sorted(of)))
     return Section(
-        f"The {_LINKS} busiest links of each scheme, means over the seeds",
+        f"The {_LINKS} busiest links of each scheme (means over the seeds)",
         [
             Column("scheme", [scheme for scheme, _, _ in rows], text=True),
             Column("link", [p for _, p, _ in rows], text=True),

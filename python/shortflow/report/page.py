@@ -54,17 +54,17 @@ def write_contents(path: Path, of: Contents) -> None:
 
 def _head(of: Contents) -> Iterator[Words]:
     yield Words(
-        f"{_lead(of.studies)} Within a seed every scheme sees the same flows, so differences are paired. "
-        f"Intervals are 95 % over the seeds. {of.criteria.text} {_bins(of.criteria)}",
+        f"{_lead(of.studies)} With one seed, all schemes see the same flows, so differences are paired. "
+        f"All intervals are 95 % intervals over the seeds. {of.criteria.text} {_bins(of.criteria)}",
         "note",
     )
     if of.failures:
-        text = "failed and are in no number here; the same command tries them again."
-        first = " The first:" if len(of.failures) > _MOST_FAILURES else ""
+        text = "failed and are not in any number here; the same command retries them."
+        first = " The first errors are:" if len(of.failures) > _MOST_FAILURES else ""
         yield Words(f"{counted(len(of.failures), 'run')} {text}{first}")
         yield Words("\n".join(map(_failure, of.failures[:_MOST_FAILURES])), "note")
     if of.damages:
-        yield Words(f"{counted(len(of.damages), 'damaged result')} left out:")
+        yield Words(f"The page leaves out {counted(len(of.damages), 'damaged result')}:")
         yield Words("\n".join(of.damages), "note")
 
 
@@ -72,7 +72,7 @@ def _bins(criteria: Criteria) -> str:
     """Sentences on the size bins, and on the sizes of short and long flows."""
     every = ", ".join(each.label for each in criteria.bins.every)
     short, long = sizes_in_words(criteria.bins.short), sizes_in_words(criteria.bins.long)
-    return f"Size bins are {every}. Short flows are those {short}, long flows those {long}."
+    return f"Size bins are {every}. Short flows have sizes {short}, and long flows have sizes {long}."
 
 
 def _failure(run: Result) -> str:
@@ -129,7 +129,7 @@ def _lead(studies: Sequence[Results]) -> str:
     results = [each for each in every if not is_ideal(each.scheme)] or every
     text = f"{counted(len(results), 'run')} of {counted(len(schemes), 'scheme')}"
     if len(every) > len(results):
-        text += f", beside {counted(len(every) - len(results), 'run')} of ideal schedulers on the same flows"
+        text += f", and {counted(len(every) - len(results), 'run')} of ideal schedulers on the same flows"
     if not all(result.tables for result in results):
         return f"{text}."
     flows = sum(len(result.flows) for result in results)
@@ -165,13 +165,13 @@ def _study_blocks(study: Results, of: Contents) -> Iterator[Block]:
     own = [study.measured.note] if study.measured else []
     traffic = [note for note in study.results[0].provenance["traffic_notes"] if not note.startswith(WARNING)]
     yield Words("\n".join([about, *traffic, *own]), "note")
-    yield PagePart(f"Choices: every value, and where it came from{at}", settings_sections(results), folded=True)
+    yield PagePart(f"Every value, and where it comes from{at}", settings_sections(results), folded=True)
     heads = (x_name or "settings", "scheme", "seed", "digest", "finished", "seconds", "version")
     runs = [_run(", ".join(run.at[each.key] for each in study.dimensions), run) for run in study.results]
     yield PagePart(f"Provenance: {_provenance(results)}", [text_section("", heads, runs)], folded=True)
     if older := [result.provenance for result in study.superseded]:
         named = (f"{it['scheme']}, seed {it['seed']}, {it['finished_at']}: {it['digest'][:16]}" for it in older)
-        heading = f"Superseded by newer runs with the same settings, and left out: {len(older)}"
+        heading = f"Left out, because newer runs have the same settings: {counted(len(older), 'run')}"
         yield PagePart(heading, [Words("\n".join(named), "note")], folded=True)
 
 
@@ -179,12 +179,15 @@ def _left_out(study: Results) -> str:
     """Reason why charts of distributions or of queues are left out; empty if none is."""
     tabled = study.with_tables.results
     if not tabled:
-        return "No charts of distributions and queues: these runs have no tables. `sweep --tables` stores them."
+        return (
+            "There are no charts of distributions and queues, because these runs have no tables. `sweep --tables` "
+            "stores tables."
+        )
     of_packets = [result for result in tabled if not result.ports.is_empty()]
     if not of_packets or not all(result.samples.is_empty() for result in of_packets):
         return ""
-    text = "No chart of the queue over time: these runs took no samples."
-    return f"{text} `--set measure.sample_every=1ms` turns them on."
+    text = "There is no chart of the queue over time, because these runs took no samples."
+    return f"{text} `--set measure.sample_every=1ms` turns samples on."
 
 
 def _run(label: str, result: Result) -> Sequence[str]:

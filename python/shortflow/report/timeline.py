@@ -33,7 +33,7 @@ def timeline(result: Result, at: str = "") -> Chart:
     """
     burst = find_burst(result)
     if burst is None or "burst" not in result.tables:
-        raise ValueError(f"{result.provenance['scenario']}: the run has no burst whose packets were traced")
+        raise ValueError(f"{result.provenance['scenario']}: the run has no burst with traced packets")
     events = pl.DataFrame(result.tables["burst"]).with_columns(ms=(pl.col("time_s") - burst.begin_s) * 1e3)
     flows = result.flows.filter(pl.col("id").is_in(burst.rows)).with_columns(
         begin=(pl.col("start_s") - burst.begin_s) * 1e3,
@@ -125,10 +125,10 @@ def time_lines(study: Results) -> list[Chart]:
 def _caption(burst: LargestBurst) -> str:
     few = len(burst.rows) < burst.flows
     shown = f"the slowest {len(burst.rows)} of its {burst.flows} flows" if few else f"its {burst.flows} flows"
-    origin = f"The largest burst of this run, which begins at {burst.begin_s * 1e3:,.3f} ms"
     return (
-        f"{origin}: {shown}, all to {burst.host}, each a line from its start to its last acknowledgement, in order of "
-        "completion, above it the queue of the bottleneck."
+        f"The largest burst of this run begins at {burst.begin_s * 1e3:,.3f} ms. The chart shows {shown}, all to "
+        f"{burst.host}, in order of completion. Each line is a flow, from its start to its last acknowledgement. The "
+        "panel above shows the queue of the bottleneck."
     )
 
 
