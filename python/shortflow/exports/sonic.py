@@ -93,8 +93,8 @@ def _new(settings: Mapping[str, str], full_packet: int, switches: Switches) -> P
             fields = {"ecn": "ecn_all" if marks else "ecn_none", "wred_green_enable": "true", **fields}
             found.put("WRED_PROFILE", name, fields)
         if pauses(values):
-            wred = name if fields else ""
-            sonic_pfc.add(found, name, values, links.places(same), same, links, None, full_packet, wred)
+            ports = sonic_pfc.NewPorts(name, values, links.places(same), same, wred=name if fields else "")
+            sonic_pfc.add(found, ports, links, None, full_packet)
             continue
         limit = room(found, name, values, full_packet)
         if limit:

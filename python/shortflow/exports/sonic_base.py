@@ -280,9 +280,8 @@ def _begin(made: _Change, name: str, ports: Sequence[_Member]) -> dict[str, floa
     """Adds ports that pause in the scenario but not in the configuration. Returns their headroom in bytes, by port."""
     places = [each.place for each in ports] if ports[0].name else []
     tables = list(dict.fromkeys(each.table for each in ports))
-    headroom = sonic_pfc.add(
-        made.found, name, ports[0].wanted, places, tables, made.links, made.today, made.full_packet, ""
-    )
+    new = sonic_pfc.NewPorts(name, ports[0].wanted, places, tables)
+    headroom = sonic_pfc.add(made.found, new, made.links, made.today, made.full_packet)
     return {each.name: headroom for each in ports if each.name and headroom is not None}
 
 

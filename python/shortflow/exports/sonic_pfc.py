@@ -108,39 +108,51 @@ class SwitchLinks:
         return [f"Ethernet{_LANES * place}" for place in range(len(self.links))] if self.is_only else []
 
 
-def add(
-    found: Patch,
-    name: str,
-    values: Mapping[str, str],
-    places: Sequence[int],
-    tables: Sequence[str],
-    links: SwitchLinks,
-    today: Today | None,
-    full_packet: int,
-    wred: str,
-) -> float | None:
-    """Adds pools, profiles and ports that pause, for links that do not pause in the configuration today.
+@dataclass(frozen=True)
+class NewPorts:
+    """Ports that pause in the scenario but not in the configuration today, and that share their settings."""
 
-    `places` are the positions of the links, and `tables` their tables in the scenario. Returns the headroom of a port
-    in bytes; None if unknown.
-    """
+    name: str
+    """Name of their new profile of queues. The profile of their priority groups has the suffix `_PG`."""
+    values: Mapping[str, str]
+    places: Sequence[int]
+    """Positions of their links; empty if unknown."""
+    tables: Sequence[str]
+    """Their tables in the scenario."""
+    wred: str = ""
+    """Name of their WRED profile; empty for none."""
+
+    @property
+    def profile(self) -> str:
+        """Name of the profile of their priority groups."""
+        return f"{self.name}_PG"
+
+
+def add(found: Patch, ports: NewPorts, links: SwitchLinks, today: Today | None, full_packet: int) -> float | None:
+    """Adds the pools, profiles and entries of ports that pause. Returns the headroom of a port in bytes, if known."""
     is_fresh = today is None or not today.is_paused
-    profile = f"{name}_PG"
-    fields, headroom = group(found, profile, values, links.needed(places), full_packet)
+    name, profile = ports.name, ports.profile
+    fields, headroom = group(found, profile, ports.values, links.needed(ports.places), full_packet)
     pool = today.switch.paused.pool if today and today.is_paused else INGRESS
     pool = today.named("BUFFER_POOL", pool) if today else pool
     found.put("BUFFER_PROFILE", profile, {"pool": pool, "size": "0", **fields})
     if headroom is None:
         found.not_expressed.append(f"{profile}: the headroom (xoff) is unknown. Give switch.headroom in bytes.")
     if is_fresh:
-        _put_pools(found, name, values, links, today)
+        _put_pools(found, name, ports.values, links, today)
     queue = str(today.switch.queue if today else QUEUE)
     names = links.names(today)
-    if names and places:
-        _put_ports(found, name, profile, [names[place] for place in places], today, queue, wred if is_fresh else "")
-        found.notes.append(links.pairs(today) if today and today.ports else _new_ports(links, names))
+    if names and ports.places:
+        _put_ports(found, ports, names, queue, today)
+        if today and today.ports:
+            found.notes.append(links.pairs(today))
+        else:
+            found.notes.append(
+                f"The patch names the ports of {links.switch} {names[0]} (to {links.links[0][0].name}) to {names[-1]} "
+                f"(to {links.links[-1][0].name}). Rename the ports as in your PORT table, or give --base."
+            )
         return headroom
-    of = few([f"[{each}]" for each in tables])
+    of = few([f"[{each}]" for each in ports.tables])
     found.notes.append(
         f"Assign {name} to the ports of {of} in QUEUE and BUFFER_QUEUE and {profile} in BUFFER_PG, as PORT|{queue}, "
         f"and set pfc_enable to {queue} in PORT_QOS_MAP."
@@ -150,10 +162,11 @@ def add(
     return headroom
 
 
-def _put_ports(
-    found: Patch, name: str, profile: str, ports: Sequence[str], today: Today | None, queue: str, wred: str
-) -> None:
-    """Adds entries of ports that pause: profiles of their queue and priority group, and their enabled priorities."""
+def _put_ports(found: Patch, ports: NewPorts, names: Sequence[str], queue: str, today: Today | None) -> None:
+    """Adds entries of ports that pause: profiles of their queue and priority group, and their enabled priorities.
+
+    `names` are SONiC's names of all links of the switch.
+    """
 
     def put(table: str, port: str, field: str, of: str, value: str) -> Sequence[str]:
         entries = list(today.entries(table, port)) if today else [f"{port}|{queue}"]
@@ -163,17 +176,18 @@ def _put_ports(
 
     groups = list[str]()
     is_fresh = today is None or not today.is_paused
-    for port in ports:
-        if wred:
-            put("QUEUE", port, "wred_profile", "WRED_PROFILE", wred)
+    for port in (names[place] for place in ports.places):
+        # A switch that pauses already has its queues' profiles.
+        if is_fresh and ports.wred:
+            put("QUEUE", port, "wred_profile", "WRED_PROFILE", ports.wred)
         if is_fresh:
-            put("BUFFER_QUEUE", port, "profile", "BUFFER_PROFILE", name)
-        priorities = put("BUFFER_PG", port, "profile", "BUFFER_PROFILE", profile)
+            put("BUFFER_QUEUE", port, "profile", "BUFFER_PROFILE", ports.name)
+        priorities = put("BUFFER_PG", port, "profile", "BUFFER_PROFILE", ports.profile)
         groups += [each for each in priorities if "-" in each]
         before = _enabled(today, port) if today else []
         found.put("PORT_QOS_MAP", port, {"pfc_enable": ",".join(sorted({*before, queue}))})
     if groups:
-        found.not_expressed.append(several_priorities(profile))
+        found.not_expressed.append(several_priorities(ports.profile))
 
 
 def _enabled(today: Today, port: str) -> list[str]:
@@ -181,13 +195,6 @@ def _enabled(today: Today, port: str) -> list[str]:
     entries = today.root.each("PORT_QOS_MAP")
     texts = [each.text("pfc_enable") for each in entries if port in map(str.strip, each.name.split(","))]
     return [each.strip() for text in texts for each in text.split(",") if each.strip()]
-
-
-def _new_ports(links: SwitchLinks, names: Sequence[str]) -> str:
-    return (
-        f"The patch names the ports of {links.switch} {names[0]} (to {links.links[0][0].name}) to {names[-1]} (to "
-        f"{links.links[-1][0].name}). Rename the ports as in your PORT table, or give --base."
-    )
 
 
 def _put_pools(found: Patch, name: str, values: Mapping[str, str], links: SwitchLinks, today: Today | None) -> None:
