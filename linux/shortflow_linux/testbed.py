@@ -175,7 +175,13 @@ class Testbed(Executor):
             name: pl.DataFrame({column: pl.Series(values, dtype=KINDS[kind]) for column, kind, values in columns})
             for name, columns in document["tables"].items()
         }
-        _check(tables)
+        try:
+            for name in TABLES:
+                check_columns(name, tables[name])
+        except ValueError as error:  # the columns of another version of the program
+            raise MissingRequirement(
+                f"{PROGRAM} is of another version: its tables are {error}; {HOW_TO_GET}"
+            ) from error
         meta: Meta = document["meta"]
         meta["testbed"] = account = document["testbed"]
         account["attempts"], account["late"] = tried, late
@@ -308,15 +314,6 @@ def known_differences(comparison: Results, scheme: str) -> list[str]:
             "CUBIC leaves slow start at a loss"
         )
     return reasons
-
-
-def _check(tables: Mapping[str, pl.DataFrame]) -> None:
-    """Raises `MissingRequirement` if the program's tables have other columns, as those of another version may."""
-    try:
-        for name in TABLES:
-            check_columns(name, tables[name])
-    except ValueError as error:
-        raise MissingRequirement(f"{PROGRAM} is of another version: its tables are {error}; {HOW_TO_GET}") from error
 
 
 def _run(kernel: Kernel, scenario: str | Path, arguments: Sequence[str]) -> str:

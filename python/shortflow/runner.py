@@ -226,7 +226,10 @@ class _Work:
                 if result.error and not self.wanted.keep_going:
                     errors[places[run.key]] = result.error
                 else:
-                    self._keep(run, result)
+                    kept = result if self.runner.holds else result.alone()
+                    if self.runner.store:
+                        kept = self.runner.store.keep(result, tables=self.wanted.tables)
+                    self.done[run.key] = kept
                 # For any number of jobs, the error of the first failed run in order is raised.
                 if errors and min(errors) < min(unknown, default=len(places)):
                     break
@@ -240,13 +243,6 @@ class _Work:
             while self.elsewhere and self.take(self.elsewhere[0]):
                 del self.elsewhere[0]
         self.tell(controls)
-
-    def _keep(self, run: Run, result: Result) -> None:
-        if self.runner.store:
-            result = self.runner.store.keep(result, tables=self.wanted.tables)
-        elif not self.runner.holds:
-            result = result.alone()
-        self.done[run.key] = result
 
     def tell(self, controls: Sequence[Control] = (), waiting: str = "") -> None:
         """Reports progress: fractions of active runs, their drains, or the reason for `waiting`."""

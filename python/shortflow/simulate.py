@@ -92,7 +92,11 @@ def simulate_run(run: Run, control: _core.Control, capture: _core.Capture | None
         if capture and isinstance(error, OSError):  # an error in writing a capture file
             raise
         said = f"{type(error).__name__}: {error}{_meant(error)}"
-        raise ConfigError(f"{run.scheme.name}: {said}{_place(error)}") from error
+        frames = traceback.extract_tb(error.__traceback__)
+        # A place helps only in the user's own file.
+        if frames and Path(frames[-1].filename).parent != Path(__file__).parent:
+            said += f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})"
+        raise ConfigError(f"{run.scheme.name}: {said}") from error
     meta = result.meta()
     origin = run.provenance(meta["digest"], time.perf_counter() - started, (cores, why))
     return Result.of(origin, tables, meta, run)
@@ -136,10 +140,3 @@ def _meant(error: BaseException) -> str:
     if missed is None:
         return ""
     return did_you_mean(missed[2], (name for name in dir(getattr(_core, missed[1])) if not name.startswith("_")))
-
-
-def _place(error: BaseException) -> str:
-    """File and line of an error in the user's own file. Empty for other errors."""
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = not frames or Path(frames[-1].filename).parent == Path(__file__).parent
-    return "" if ours else f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})"

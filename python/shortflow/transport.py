@@ -120,7 +120,11 @@ def load_transport(reference: str) -> Transport:
         # no bytecode, because a cached file counts as fresh if the source changes within a second at equal size
         exec(compile(path.read_bytes(), path, "exec"), vars(module))
     except Exception as error:
-        raise ConfigError(f"{file}: {type(error).__name__}: {error}{_beside(error, path.parent)}") from error
+        hint = ""
+        # A module in the law's own folder is not on the path of a program.
+        if isinstance(error, ModuleNotFoundError) and error.name and (path.parent / f"{error.name}.py").is_file():
+            hint = f"; PYTHONPATH={path.parent} finds it"
+        raise ConfigError(f"{file}: {type(error).__name__}: {error}{hint}") from error
     found: dict[str, Transport] = {key: value for key, value in vars(module).items() if is_transport(value)}
     if name not in found:
         known = f" (known: {', '.join(found)})" if found else ""
@@ -128,13 +132,6 @@ def load_transport(reference: str) -> Transport:
             f"{file}: no subclass of CongestionControl is called {name!r}{did_you_mean(name, found)}{known}"
         )
     return found[name]
-
-
-def _beside(error: Exception, folder: Path) -> str:
-    """Hint for importing a missing module that is in the law's own folder. Empty for other errors."""
-    if isinstance(error, ModuleNotFoundError) and error.name and (folder / f"{error.name}.py").is_file():
-        return f"; PYTHONPATH={folder} finds it"
-    return ""
 
 
 def as_scheme(transport: Transport, settings: Sequence[Given], label: str | None = None) -> Scheme:

@@ -45,7 +45,10 @@ def fig14(
     if a run stays late.
     """
     size_mb = figure.FULL_MB if full else figure.SCALED_MB
-    counts, out = _counts(flows), Path(out)
+    out = Path(out)
+    counts = list(dict.fromkeys(int(each) if each.strip().isdigit() else 0 for each in flows.split(",")))
+    if not all(1 <= count <= 8 for count in counts):
+        raise ConfigError(f"--flows {flows}: expected numbers from 1 to 8, separated by commas")
     bed = Testbed(figure.SCENARIO, Replacements(), attempts, chosen(virtual), _tell_fig14)
     store = bed.store_in(out)
     points = figure.measure_fig14(counts, repeat, size_mb, bed, store)
@@ -65,13 +68,6 @@ def _fig14_document(size_mb: int, points: Mapping[int, Results]) -> dict[str, An
         "claims": [judged.document() for judged in figure.fig14_claims(points)],
         "testbed": {str(count): accounts(each) for count, each in points.items()},
     }
-
-
-def _counts(text: str) -> list[int]:
-    counts = [int(each) if each.strip().isdigit() else 0 for each in text.split(",")]
-    if not all(1 <= count <= 8 for count in counts):
-        raise ConfigError(f"--flows {text}: expected numbers from 1 to 8, separated by commas")
-    return list(dict.fromkeys(counts))
 
 
 def _tell_fig14(run: Result) -> None:

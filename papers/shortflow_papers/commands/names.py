@@ -51,7 +51,14 @@ def _of_choice(entry: Entry) -> Iterator[str]:
     for value, settings in entry["values"].items():
         made = ", ".join(f"{key}={new}" for key, new in settings.items())
         reached = entry["reaches"].get(value)
-        yield f"{value}: {made}; {'what recipes take' if reached is None else _reached(**reached)}"
+        if reached is None:
+            text = "what recipes take"
+        elif len(reached["others"]) <= len(reached["figures"]):
+            but = f" but {_short(reached['others'])}" if reached["others"] else ""
+            text = f"at the quick scale reaches all figures with runs{but}"
+        else:
+            text = f"at the quick scale reaches {_short(reached['figures'])}"
+        yield f"{value}: {made}; {text}"
 
 
 def _with_reaches(entry: Entry) -> Entry:
@@ -59,12 +66,6 @@ def _with_reaches(entry: Entry) -> Entry:
     values = [value for value in entry["values"] if value != entry["taken"]]
     found = {value: reach(entry["paper"], entry["name"], value) for value in values}
     return {**entry, "reaches": {value: {"figures": ours, "others": others} for value, (ours, others) in found.items()}}
-
-
-def _reached(figures: Sequence[str], others: Sequence[str]) -> str:
-    if len(others) <= len(figures):
-        return f"at the quick scale reaches all figures with runs{f' but {_short(others)}' if others else ''}"
-    return f"at the quick scale reaches {_short(figures)}"
 
 
 def _short(figures: Sequence[str]) -> str:

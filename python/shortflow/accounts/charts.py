@@ -59,7 +59,9 @@ def _chart(name: str, of_class: Mapping[str, Shares]) -> Chart:
     scale = scale_for(
         "s", [max(sum(side.values()) for each in of_class.values() for side in (each.mean, each.slowest)) / PS]
     )
-    sides = {"mean": "mean", "slowest": _slowest(of_class)}
+    # The panel is common to all schemes, also if one scheme has a single slowest flow and another has several.
+    slowest = {slowest_name(each) for each in of_class.values()}
+    sides = {"mean": "mean", "slowest": slowest.pop() if len(slowest) == 1 else "slowest 1 %"}
     for scheme, shares in of_class.items():
         for side, panel in sides.items():
             times: Mapping[TimePart, float] = getattr(shares, side)
@@ -76,12 +78,6 @@ def _chart(name: str, of_class: Mapping[str, Shares]) -> Chart:
         "up to its completion time. A wait for the window is an earlier round trip whose ACK allowed the next data."
     )
     return Chart(f"went-{name}", f"Where the time went: class {name}", caption, rows, panels, list(of_class))
-
-
-def _slowest(of_class: Mapping[str, Shares]) -> str:
-    names = {slowest_name(each) for each in of_class.values()}
-    # The panel is common to all schemes, also if one scheme has a single slowest flow and another has several.
-    return names.pop() if len(names) == 1 else "slowest 1 %"
 
 
 def _panel(rows: Sequence[Row], panel: str, order: Sequence[str], schemes: Sequence[str], unit: str) -> Spec:

@@ -96,7 +96,7 @@ def stored_pair(found: Sequence[Result], names: Sequence[str], seed: int, settin
         if not results:
             seeds = ", ".join(str(each) for each in sorted({each.seed for each in at_point}))
             raise ConfigError(f"--seed {seed}: the store has no run of {name} with this seed; it has {seeds}")
-        if len({_place(each) for each in results}) > 1:
+        if len({(each.provenance["scenario"], *_point(each).items()) for each in results}) > 1:
             raise ConfigError(f"{name}: the store has several runs of this scheme with seed {seed}; {_points(results)}")
         pair.append(results[0])
     if pair[0].provenance["scenario_settings"] != pair[1].provenance["scenario_settings"]:
@@ -107,10 +107,6 @@ def stored_pair(found: Sequence[Result], names: Sequence[str], seed: int, settin
 
 def _point(result: Result) -> dict[str, str]:
     return {**result.at, **changed(result.provenance)}
-
-
-def _place(result: Result) -> tuple[object, ...]:
-    return result.provenance["scenario"], *_point(result).items()
 
 
 def _written(settings: Mapping[str, str]) -> str:

@@ -51,7 +51,9 @@ def account_blocks(found: Accounts, flow: int | None) -> Iterator[Block]:
         return
     for each in shares:
         if each.unfinished:
-            yield Words(_unfinished(each), "note")
+            whole, have = each.flows + each.unfinished, "has" if each.unfinished == 1 else "have"
+            text = f"{each.unfinished:,} of {counted(whole, 'flow')} did not finish and {have} no account."
+            yield Words(f"Class {each.flow_class}: {text}", "note")
         if each.flows:
             yield _shares(each)
     if not any(each.flows for each in shares):
@@ -170,14 +172,6 @@ def _what(steps: Sequence[Step], unnamed: str) -> str:
         names = ", ".join(flow_name(each, unnamed) for each in others[:3])
         said.append(f"behind {names}{', …' if len(others) > 3 else ''}")
     return "; ".join(each for each in said if each)
-
-
-def _unfinished(shares: Shares) -> str:
-    whole = shares.flows + shares.unfinished
-    return (
-        f"Class {shares.flow_class}: {shares.unfinished:,} of {counted(whole, 'flow')} did not finish and "
-        f"{'has' if shares.unfinished == 1 else 'have'} no account."
-    )
 
 
 def slowest_name(shares: Shares) -> str:

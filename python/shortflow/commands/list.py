@@ -168,19 +168,16 @@ def _name(entry: Entry) -> str:
     return str(entry["id"] if "id" in entry else entry["name"])
 
 
-def _about(entry: Entry) -> str:
-    """Summary with unit or values."""
-    unit = f" ({entry['unit']})" if entry.get("unit") else ""
-    values = ": " + ", or ".join([entry["taken"], ", ".join(list(entry["values"])[1:])]) if "values" in entry else ""
-    return f"{entry['summary']}{unit}{values}"
-
-
 def _one_line_each(entries: Entries) -> Iterator[tuple[str, str]]:
     """Names with summaries, and sources in brackets. Equal entries of several papers are merged."""
     sources: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         source = str(entry.get("source") or entry.get("paper") or "")
-        sources.setdefault((_name(entry), _about(entry)), []).append(source)
+        unit = f" ({entry['unit']})" if entry.get("unit") else ""
+        # The value that recipes take comes first.
+        values = [entry["taken"], ", ".join(list(entry["values"])[1:])] if "values" in entry else []
+        about = f"{entry['summary']}{unit}{': ' if values else ''}{', or '.join(values)}"
+        sources.setdefault((_name(entry), about), []).append(source)
     for (name, about), found in sources.items():
         yield name, f"{about} [{', '.join(found)}]" if any(found) else about
 

@@ -73,7 +73,11 @@ class Server:
 
         Kleinrock, Queueing Systems II, Sec. 4.4; with permanent customers, van den Berg and Boxma, 1991.
         """
-        return self._mean((self.endless + 1) / (1 - self.load))
+        stretch = (self.endless + 1) / (1 - self.load)
+        return sum(
+            work.weight * (work.latency_s + work.service_s * stretch) / (work.latency_s + work.service_s)
+            for work in self.work
+        )
 
     def ps_short(self, share: float) -> float:
         """Quantile of the slowdown under processor sharing, for flows too short to see the number of flows change.
@@ -105,12 +109,6 @@ class Server:
             waiting = (second + rest) / (2 * max(1 - below, 1e-9) ** 2)
             found.append(((work.latency_s + waiting + residence) / (work.latency_s + size), work.weight))
         return found
-
-    def _mean(self, stretch: float) -> float:
-        return sum(
-            work.weight * (work.latency_s + work.service_s * stretch) / (work.latency_s + work.service_s)
-            for work in self.work
-        )
 
     def _states(self) -> "itertools.chain[tuple[int, float]]":
         chance, reached, states = (1 - self.load) ** (self.endless + 1), 0.0, []

@@ -78,13 +78,17 @@ class Network:
         values = {each["key"]: each["value"] for each in scenario.resolved()}
         ports = [(a, b) for a, _, b in (name.partition("->") for name in scenario.core.ports())]
         links = _links(ports, values, scenario)
-        switches = _switches(ports, values, scenario)
+        file = values.get("topology.node_file")
+        nodes = _rows(scenario, file) if file else []
+        if file:
+            switches = {row["name"] for row in nodes if row["kind"] == "switch"}
+        else:
+            switches = {node for port in ports for node in port if not node.startswith("h")}
         hosts = [name for name in dict.fromkeys(a for a, _ in ports) if name not in switches]
         framing = Framing(
             base_value(values, "tcp.mss"), base_value(values, "tcp.header"), values["tcp.wire"] == "ethernet"
         )
-        file = values.get("topology.node_file")
-        tiers = {row["name"]: row.get("tier", "") for row in _rows(scenario, file)} if file else {}
+        tiers = {row["name"]: row.get("tier", "") for row in nodes}
         return cls(links, sorted(hosts, key=_place_of), framing, values, tiers)
 
     @functools.cached_property
@@ -348,9 +352,3 @@ def _rows(scenario: Scenario, file: str) -> Iterator[dict[str, str]]:
     lines = _core.read_file(str(scenario.directory / file)).decode().splitlines()
     rows = csv.DictReader(line for line in lines if line.strip() and not line.lstrip().startswith("#"))
     return ({key.strip(): (value or "").strip() for key, value in row.items() if key} for row in rows)
-
-
-def _switches(ports: Sequence[Pair], values: Mapping[str, str], scenario: Scenario) -> set[str]:
-    if "topology.node_file" in values:
-        return {row["name"] for row in _rows(scenario, values["topology.node_file"]) if row["kind"] == "switch"}
-    return {node for port in ports for node in port if not node.startswith("h")}

@@ -41,7 +41,11 @@ def blocks(found: Expectation, inquiry: Inquiry | None) -> Iterator[Block]:
         yield from _inquiry_blocks(inquiry)
     for topic, rows in groupby(found.numbers, key=lambda row: row.formula.topic):
         yield _section(TOPICS[topic], list(rows))
-    yield _formulas(found.numbers)
+    formulas = {}
+    for row in found.numbers:
+        simulated = "" if row.reading is None or row.simulated is None else row.reading.scheme or "the scheme"
+        formulas[row.name] = [row.name, row.formula.formula, row.formula.source, simulated]
+    yield text_section("Formulas", ["number", "formula", "source", "simulated by"], list(formulas.values()))
     if any(row.is_least for row in found.numbers):
         yield Words("A simulated number after ≥ is a lower bound, because some flows or tasks did not finish.")
     if found.omitted:
@@ -56,19 +60,14 @@ def _section(heading: str, rows: Sequence[Expected]) -> Section:
         Column("expected", [quantity(row.value, row.formula.unit) for row in rows]),
     ]
     if any(row.scatter >= _SHOWN_SCATTER for row in rows):
-        columns.append(Column("scatter of a seed", [_scatter(row) for row in rows]))
+        scatter = [f"± {100 * row.scatter:.0f} %" if row.scatter >= _SHOWN_SCATTER else "" for row in rows]
+        columns.append(Column("scatter of a seed", scatter))
     if simulated:
-        columns.append(Column("simulated", [_beside(row) for row in rows]))
+        numbers = ["" if row.simulated is None else quantity(row.simulated, row.formula.unit) for row in rows]
+        bounds = ["≥ " if row.is_least and row.simulated is not None else "" for row in rows]
+        columns.append(Column("simulated", [f"{bound}{text}" for bound, text in zip(bounds, numbers, strict=True)]))
         columns.append(Column("difference", [_difference(row) for row in rows]))
     return Section(heading, [lead], columns)
-
-
-def _scatter(row: Expected) -> str:
-    return f"± {100 * row.scatter:.0f} %" if row.scatter >= _SHOWN_SCATTER else ""
-
-
-def _beside(row: Expected) -> str:
-    return "" if row.simulated is None else f"{'≥ ' * row.is_least}{quantity(row.simulated, row.formula.unit)}"
 
 
 def _difference(row: Expected) -> str:
@@ -76,16 +75,6 @@ def _difference(row: Expected) -> str:
         return ""
     percent = round(100 * row.off)
     return f"{percent:+d} %" if percent else "0 %"
-
-
-def _formulas(rows: Sequence[Expected]) -> Section:
-    known = {row.name: [row.name, row.formula.formula, row.formula.source, _simulator(row)] for row in rows}
-    heads = ["number", "formula", "source", "simulated by"]
-    return text_section("Formulas", heads, list(known.values()))
-
-
-def _simulator(row: Expected) -> str:
-    return "" if row.reading is None or row.simulated is None else row.reading.scheme or "the scheme"
 
 
 def _inquiry_blocks(inquiry: Inquiry) -> Iterator[Block]:

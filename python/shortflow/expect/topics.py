@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from shortflow.expect.demands import Demand
 from shortflow.expect.expected import ALONE, IDEAL_PS, IDEAL_SRPT, ITSELF, UTILISATION, Expected, Reading
@@ -145,7 +145,8 @@ def _queue(of: Arithmetic) -> Iterator[Expected]:
         return
     flows = LongFlows(product, threshold, of.limited[port], exact=True)
     low, high = max(flows.queue_min, 0.0), flows.queue_max
-    measured = _measured_ports(network.values) == [at]
+    ports = network.values.get("measure.ports", "").strip("[]").split(",")
+    measured = [each.strip(" \"'") for each in ports if each.strip()] == [at]
     sampled = measured and "measure.sample_every" in network.values
     yield Expected("largest queue", at, high, Reading("queue_p99_pkt") if sampled else None)
     yield Expected("mean queue", at, (low + high) / 2, Reading("queue_mean_pkt") if measured else None)
@@ -170,10 +171,6 @@ def _marks(of: Arithmetic) -> float:
             packets = of.network.links[port].rate_bps * of.seconds / 8 / framing.on_wire(framing.mss)
             total += packets * min(LongFlows(product, threshold, flows, exact=True).alpha, 1.0)
     return total
-
-
-def _measured_ports(values: Mapping[str, str]) -> list[str]:
-    return [each.strip(" \"'") for each in values.get("measure.ports", "").strip("[]").split(",") if each.strip()]
 
 
 def _timers(of: Arithmetic) -> Iterator[Expected]:

@@ -97,17 +97,12 @@ def reporting(label: str, shown: ShowProgress) -> contextlib.AbstractContextMana
     """A receiver of progress that shows `label`, or None. Bars are removed at the end."""
     if callable(shown) or shown is False:
         return contextlib.nullcontext(shown or None)
-    display = _notebook()
-    return _notebook_bar(label, display) if display else progress_bar(label)
-
-
-def _notebook() -> Callable[..., Any] | None:
-    """IPython's `display` in a notebook; None elsewhere."""
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
+    # IPython in a terminal has no kernel, and gets the bar of terminals.
     if shell is None or not hasattr(shell, "kernel"):
-        return None
-    return sys.modules["IPython.display"].display  # type: ignore[no-any-return]
+        return progress_bar(label)
+    return _notebook_bar(label, sys.modules["IPython.display"].display)
 
 
 @contextlib.contextmanager

@@ -45,7 +45,11 @@ def _quoted(file: File, lines: "pl.DataFrame", names: Sequence[str], separator: 
     """Rows whose fields may be in quotes."""
     found: list[list[str | None]] = []
     for number, text in lines.iter_rows():
-        fields = _unquoted(file, number, text, separator)
+        try:
+            row = next(csv.reader([text], delimiter=separator, skipinitialspace=True), [])
+        except csv.Error as error:
+            raise file.wrong(number, "row", text, f"fields separated by {separator!r}: {error}") from error
+        fields = [field.strip() for field in row]
         while len(fields) > len(names) and not fields[-1]:
             fields.pop()
         if len(fields) > len(names):
@@ -53,13 +57,6 @@ def _quoted(file: File, lines: "pl.DataFrame", names: Sequence[str], separator: 
         found.append([*fields, *[None] * (len(names) - len(fields))])
     table = pl.DataFrame(found, schema=dict.fromkeys(names, pl.String), orient="row")
     return lines.select(LINE).hstack(table)
-
-
-def _unquoted(file: File, number: int, text: str, separator: str) -> list[str]:
-    try:
-        return [field.strip() for field in next(csv.reader([text], delimiter=separator, skipinitialspace=True), [])]
-    except csv.Error as error:
-        raise file.wrong(number, "row", text, f"fields separated by {separator!r}: {error}") from error
 
 
 def _too_many(file: File, row: Mapping[str, object], names: Sequence[str]) -> ConfigError:

@@ -5,7 +5,7 @@ rates.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from shortflow.errors import did_you_mean
 from shortflow.imports.documents import Place, read_yaml
@@ -50,7 +50,8 @@ def _read(file: File, options: Options) -> Part:
         for end, place in ends:
             if end not in nodes:
                 raise place.wrong(f"NODE:INTERFACE with a node of topology.nodes{did_you_mean(end, nodes)}")
-            interface = _interface(place)
+            is_table = isinstance(place.value, Mapping)
+            interface = place.text("interface") if is_table else str(place.value).partition(":")[2]
             if interface and (other := taken.setdefault((end, interface), place)) is not place:
                 raise place.wrong(f"each interface in one link; line {other.line} has it")
         further |= dict.fromkeys(each.name for each in link.each() if each.name not in _LINK)
@@ -63,8 +64,9 @@ def _read(file: File, options: Options) -> Part:
     listed = [_node(topology, nodes[of], names[of]) for of in nodes]
     hosts = [node.name for node in listed if node.is_host]
     if hosts and not options.host_names:
+        are_hosts = "is a host" if len(hosts) == 1 else "are hosts"
         part.notes.append(
-            f"{counted(len(hosts), 'node')} of kind linux {_are(hosts)}: {few(hosts)}. Nodes whose image is a router "
+            f"{counted(len(hosts), 'node')} of kind linux {are_hosts}: {few(hosts)}. Nodes whose image is a router "
             "are switches. --host-names names other hosts."
         )
     part.notes.append("The file has no rates and delays, because containerlab's links are virtual.")
@@ -81,21 +83,11 @@ def _node_of(nodes: Place, name: str) -> Place:
     return nodes.at(name) or Place(nodes.file, {}, (*nodes.path, name), nodes.lines)
 
 
-def _are(hosts: Sequence[str]) -> str:
-    return "is a host" if len(hosts) == 1 else "are hosts"
-
-
 def _end(end: Place) -> tuple[str, Place]:
     """Name of the node at an end of a link, which is `leaf1:e1-1` or a table with `node`."""
     if isinstance(end.value, Mapping):
         return end.text("node"), end
     return str(end.value).partition(":")[0], end
-
-
-def _interface(end: Place) -> str:
-    if isinstance(end.value, Mapping):
-        return end.text("interface")
-    return str(end.value).partition(":")[2]
 
 
 def _node(topology: Place, node: Place, name: str) -> Node:

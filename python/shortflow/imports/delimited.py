@@ -5,8 +5,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from shortflow.imports.comments import commented, grouped
 from shortflow.imports.files import File
-from shortflow.imports.headings import commented, grouped
 from shortflow.imports.units import data_amount
 from shortflow.quantities import counted
 

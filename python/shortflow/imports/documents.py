@@ -113,7 +113,8 @@ def read_json(file: File, decimals: Callable[[str], object] = float) -> Place:
     try:
         value = json.loads(file.text, parse_float=decimals)
     except json.JSONDecodeError as error:
-        raise file.wrong(error.lineno, "JSON", file.text[error.pos : error.pos + 20], _lowered(error.msg)) from error
+        expected = error.msg[:1].lower() + error.msg[1:]
+        raise file.wrong(error.lineno, "JSON", file.text[error.pos : error.pos + 20], expected) from error
     except RecursionError as error:
         raise file.wrong(0, "JSON", "too many levels", "a document of fewer levels") from error
     return Place(file, value, (), json_lines(file.text))
@@ -142,10 +143,6 @@ def json_lines(text: str) -> dict[Path, int]:
             if token in "{[":
                 path.append(None if token == "{" else 0)
     return found
-
-
-def _lowered(words: str) -> str:
-    return words[:1].lower() + words[1:]
 
 
 def read_yaml(file: File) -> Place:

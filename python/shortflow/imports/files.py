@@ -86,7 +86,9 @@ class File:
 
     def wrong(self, line: int, field: str, value: object, expected: str) -> ConfigError:
         """An error that names file, line (0 for none), field, value, and the expected value."""
-        return ConfigError(f"{self.path}{f':{line}' if line else ''}: {field}: {_shown(value)}; expected {expected}")
+        text = str(value)
+        shown = text if len(text) <= 60 else f"{text[:57]}…"
+        return ConfigError(f'{self.path}{f":{line}" if line else ""}: {field}: "{shown}"; expected {expected}')
 
     def number(self, line: int, field: str, text: str, least: float = 0, most: float = MOST) -> float:
         """A number from `least` to `most`. Raises `ConfigError` for another text."""
@@ -132,9 +134,3 @@ def _with_data(text: str) -> Iterator[tuple[int, str]]:
         stripped = line.strip()
         if stripped and not stripped.startswith(comments):
             yield number, stripped
-
-
-def _shown(value: object) -> str:
-    """A value in quotes for an error. Long values are cut."""
-    text = str(value)
-    return '"' + (text if len(text) <= 60 else f"{text[:57]}…") + '"'

@@ -131,7 +131,12 @@ def _read(file: File, options: Options) -> Part:
         rate, unread = _rate(edge, file)
         labels += [unread] if unread else []
         raw |= bool(edge.data.get("linkspeedraw")) and not edge.data.get("rate")
-        links.append(Link(a, b, rate, _delay(edge, file) or _distance(node_a, node_b)))
+        given = edge.data.get("delay", "")
+        delay = parse(given) if given else None
+        if given and (delay is None or delay.number < 0 or delay.base != "s"):
+            raise file.wrong(edge.line, "delay", given, "a time with its unit, such as 5us")
+        written = f"{delay.number * delay.factor * 1e12:.0f}ps" if delay else _distance(node_a, node_b)
+        links.append(Link(a, b, rate, written))
     if absent:
         part.left_out.append(f"{counted(len(absent), 'link')} of the future, by LinkStatus: {few(absent)}.")
     if labels:
@@ -181,10 +186,10 @@ def _rate(edge: _Item, file: File) -> tuple[str, str]:
     """The rate, or an empty text if the edge has no rate, and a label that is not a rate."""
     data = edge.data
     if text := data.get("rate"):
-        bps = _bps(text)
-        if bps is None:
+        found = parse(text)
+        if found is None or found.number <= 0 or found.base != "bps":
             raise file.wrong(edge.line, "rate", text, "a rate with its unit, such as 10Gbps")
-        return rates.written(bps), ""
+        return rates.written(found.number * found.factor), ""
     if text := data.get("linkspeedraw"):
         return rates.written(file.number(edge.line, "LinkSpeedRaw", text, 1)), ""
     if (text := data.get("linkspeed")) and (unit := data.get("linkspeedunits")):
@@ -202,21 +207,6 @@ def _rate(edge: _Item, file: File) -> tuple[str, str]:
         return rates.written(known), ""
     speed = f"LinkSpeed {data['linkspeed']} {data.get('linkspeedunits', '')}".strip() if data.get("linkspeed") else ""
     return "", speed or next(iter(labels), "")
-
-
-def _bps(text: str) -> float | None:
-    found = parse(text)
-    if found is None or found.number <= 0 or found.base != "bps":
-        return None
-    return found.number * found.factor
-
-
-def _delay(edge: _Item, file: File) -> str:
-    text = edge.data.get("delay", "")
-    found = parse(text) if text else None
-    if text and (found is None or found.number < 0 or found.base != "s"):
-        raise file.wrong(edge.line, "delay", text, "a time with its unit, such as 5us")
-    return f"{found.number * found.factor * 1e12:.0f}ps" if found else ""
 
 
 def _distance(a: _Item, b: _Item) -> str:

@@ -129,20 +129,12 @@ def _link(file: File, number: int, line: str, nodes: int) -> Link:
     for field, text in (("source", values[0]), ("destination", values[1])):
         if not columns.is_whole(text) or int(text) >= nodes:
             raise file.wrong(number, field, text, f"a node from 0 to {nodes - 1}")
-    return Link(values[0], values[1], _rate(file, number, values[2]), _delay(file, number, values[3]), number)
-
-
-def _rate(file: File, line: int, text: str) -> str:
-    found = of_data_rate(text)
-    if not found:
-        raise file.wrong(line, "rate", text, "a rate above zero such as 100Gbps, or 12.5GBps in bytes")
-    return written(found)
-
-
-def _delay(file: File, line: int, text: str) -> str:
-    if not _TIME.fullmatch(text):
-        raise file.wrong(line, "delay", text, "a time such as 1us or 0.001ms")
-    return text
+    rate, delay = of_data_rate(values[2]), values[3]
+    if not rate:
+        raise file.wrong(number, "rate", values[2], "a rate above zero such as 100Gbps, or 12.5GBps in bytes")
+    if not _TIME.fullmatch(delay):
+        raise file.wrong(number, "delay", delay, "a time such as 1us or 0.001ms")
+    return Link(values[0], values[1], written(rate), delay, number)
 
 
 def _is_flows(file: File) -> bool:

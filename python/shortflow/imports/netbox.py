@@ -96,16 +96,16 @@ def _read_all(files: Sequence[File], options: Options) -> Part:
         words = sorted({found.roles[name] for name in hosts})
         part.notes.append(f"Devices of these roles are hosts: {few(words)}. --host-names gives other ones.")
     nodes = [
-        Node(plain_name(name), name in hosts, "" if name in hosts else _tier(found.roles.get(name, "")))
+        Node(
+            plain_name(name),
+            name in hosts,
+            "" if name in hosts else tier_name(found.roles.get(name, "").lower().replace(" ", "-")),
+        )
         for name in devices
     ]
     origin = files[0].origin() if len(files) == 1 else ", ".join(file.name for file in files)
     part.network = Network(nodes, links, origin)
     return completed(part, options)
-
-
-def _tier(role: str) -> str:
-    return tier_name(role.lower().replace(" ", "-"))
 
 
 def _items(place: Place, device: str = "") -> Iterator[tuple[Place, str]]:

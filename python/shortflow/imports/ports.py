@@ -47,7 +47,7 @@ def of_network(network: Network, ports: Ports, usual: str) -> tuple[dict[str, Va
 
 def _tables(network: Network, ports: Mapping[Ends, PortSettings]) -> dict[str, Value]:
     """Tables of settings: the most frequent in `[switch]`, others by tier if a tier's ports agree, else by port."""
-    plain = {port: _plain(settings) for port, settings in ports.items()}
+    plain = {port: tuple(sorted((key, of.value) for key, of in settings.items())) for port, settings in ports.items()}
     usual = Counter(plain.values()).most_common(1)[0][0]
     base = next(ports[port] for port in ports if plain[port] == usual)
     found = {f"switch.{key}": value for key, value in {**_memory(ports), **base}.items()}
@@ -94,10 +94,6 @@ def _shared(ports: Mapping[Ends, PortSettings]) -> list[str]:
         f"The part of the memory of {few(others)}: all ports of a switch share switch.memory = {usual['memory']} with "
         f"one switch.memory_alpha, {usual.get('memory_alpha', 1)} here."
     ]
-
-
-def _plain(settings: PortSettings) -> tuple[tuple[str, object], ...]:
-    return tuple(sorted((key, value.value) for key, value in settings.items()))
 
 
 def _changes(table: str, settings: PortSettings, around: PortSettings) -> dict[str, Value]:

@@ -170,7 +170,7 @@ def _explicit(made: Draft, network: Network) -> None:
 
 def _put_queues(made: Draft) -> None:
     """Assumes buffer and marking threshold, as DCTCP has them, if no file gives them."""
-    rate = _slowest(made)
+    rate = min(host_rates(made).values(), default=1e10)  # of the slowest link of a host
     above = max(30_000, round(65 * 1500 * rate / 1e10))
     made.assume(
         "switch.buffer", f"{4 * above}B", "no file gives the buffer of a port; the default is four times mark_above"
@@ -180,12 +180,6 @@ def _put_queues(made: Draft) -> None:
         f"{above}B",
         "no file gives a threshold; the default is 65 packets at 10 Gbps, in proportion to the rate",
     )
-
-
-def _slowest(made: Draft) -> float:
-    """Rate of the slowest link of a host in bit/s."""
-    rates = host_rates(made)
-    return min(rates.values(), default=1e10)
 
 
 def toml(made: Draft) -> str:

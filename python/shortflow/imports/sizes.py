@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from shortflow.errors import ConfigError
 from shortflow.imports import columns
+from shortflow.imports.comments import clauses_on_sizes, has_statistic
 from shortflow.imports.files import MOST, File
-from shortflow.imports.headings import BYTES, clauses_on_sizes, has_statistic, plain_heading
+from shortflow.imports.headings import BYTES, plain_heading
 from shortflow.imports.units import SEGMENT, Unit, bytes_per_unit, of_name, of_remark, of_text
 from shortflow.lazy import pl
 

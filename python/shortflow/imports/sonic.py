@@ -349,7 +349,12 @@ def _rack(
     hosts = {port: f"h{number}" for number, port in enumerate(ports)}
     metres = {each.name: _metres(each) for table in config.root.each("CABLE_LENGTH") for each in table.each()}
     links = [
-        Link(name, hosts[port], written(port.bps) if port.bps else "", _delay(metres.get(port.name, 0.0)))
+        Link(
+            name,
+            hosts[port],
+            written(port.bps) if port.bps else "",
+            cable_delay(metres[port.name]) if metres.get(port.name) else "",
+        )
         for port in ports
     ]
     nodes = [Node(name, False, "leaf"), *(Node(host, True) for host in hosts.values())]
@@ -365,10 +370,6 @@ def _metres(length: Place) -> float:
     if not found:
         raise length.wrong("metres such as 40m")
     return float(found[1])
-
-
-def _delay(metres: float) -> str:
-    return cable_delay(metres) if metres else ""
 
 
 def _say_queue(config: _Config, queue: int) -> None:

@@ -41,7 +41,8 @@ def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[
     """Flow control of these ports. `groups` has the values that name profiles, by port and priority group."""
     found = FlowControl()
     enabled, others, reasons = 0, set[str](), dict[str, None]()
-    maps = _maps(root)
+    # A name may list several ports, or be `global`.
+    maps = {port.strip(): entry for entry in root.each("PORT_QOS_MAP") for port in entry.name.split(",")}
     for port in ports:
         of_port = maps.get(port) or maps.get("global")
         listed = [each.strip() for each in of_port.text("pfc_enable").split(",")] if of_port else []
@@ -59,7 +60,9 @@ def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[
         if settings:
             found.by_port[port] = settings
             profile = reference(named)
-            found.profiles[port], found.headroom[port] = profile, _headroom(root, profile)
+            headroom_of = root.at("BUFFER_PROFILE", profile, "xoff")
+            found.profiles[port] = profile
+            found.headroom[port] = headroom_of.number("a number of bytes") if headroom_of else 0.0
     if found.by_port:
         size = root.need("BUFFER_POOL", found.pool, "size")
         headroom = sum(found.headroom.values())
@@ -79,12 +82,6 @@ def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[
     if found.by_port and root.at("PFC_WD"):
         found.left_out.append("PFC_WD. Shortflow has no watchdog that ends a pause.")
     return found
-
-
-def _maps(root: Place) -> dict[str, Place]:
-    """Entries of PORT_QOS_MAP, by port or `global`."""
-    entries = root.each("PORT_QOS_MAP")
-    return {port.strip(): entry for entry in entries for port in entry.name.split(",")}
 
 
 def _queue(root: Place, of_port: Place | None, priority: str) -> str:
@@ -181,11 +178,6 @@ def _sized(pool: Place, reasons: dict[str, None]) -> bool:
         return True
     reasons[f"{pool.name} has no size, since the switch computes it"] = None
     return False
-
-
-def _headroom(root: Place, name: str) -> float:
-    headroom = root.at("BUFFER_PROFILE", name, "xoff")
-    return headroom.number("a number of bytes") if headroom else 0.0
 
 
 def reference(by: Place | None) -> str:

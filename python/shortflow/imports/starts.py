@@ -6,8 +6,9 @@ A unit from the user is refused if the file contradicts it, or if no start needs
 import re
 
 from shortflow.imports import columns
+from shortflow.imports.comments import unit_of_times_in
 from shortflow.imports.files import File
-from shortflow.imports.headings import unit_of_times, unit_of_times_in
+from shortflow.imports.headings import unit_of_times
 from shortflow.imports.times import dates_since_first, since_first
 from shortflow.imports.units import seconds_per_unit
 from shortflow.lazy import pl
@@ -139,17 +140,14 @@ def is_date(text: object) -> bool:
 
 def _dates(table: "pl.DataFrame") -> "pl.Series":
     """Starts as dates. Null for other texts."""
+    has_zone = re.search(r"(Z|[+-]\d\d:?\d\d)$", str(table["start"][0]))
     try:
         return (
             table["start"]
             .str.replace(r"^(\d{4})/(\d\d)/(\d\d)", "$1-$2-$3")
             .str.replace(r"^(\d\d)\.(\d\d)\.(\d{4})", "$3-$2-$1")
             .str.replace(r"(:\d\d),(\d+)", "$1.$2")
-            .str.to_datetime(strict=False, time_unit="ns", time_zone="UTC" if _has_zone(table) else None)
+            .str.to_datetime(strict=False, time_unit="ns", time_zone="UTC" if has_zone else None)
         )
     except pl.exceptions.PolarsError:  # the first start is not a date
         return pl.Series([None] * table.height, dtype=pl.Datetime("ns"))
-
-
-def _has_zone(table: "pl.DataFrame") -> bool:
-    return bool(re.search(r"(Z|[+-]\d\d:?\d\d)$", str(table["start"][0])))

@@ -101,7 +101,11 @@ class Trace:
         self._tracks.learn_hosts(data)
         again = self._retransmissions(data.filter(pl.col("kind") == "data"))
         carried = frame.filter(departed & (pl.col("ns") < self._end_ns))
-        found = [self._queues(frame), self._rate_blocks(carried), self._windows(frame)]
+        bins = carried.select("port", (pl.col("ns") // self._every_ns).alias("bin"), "length")
+        bins = pl.concat([self._bins, bins])
+        # The latest interval may not be complete.
+        rates = self._rates(bins, int(bins["bin"].max() or 0))  # type: ignore[arg-type]
+        found = [self._queues(frame), rates, self._windows(frame)]
         self._write(packets.encoded([*found, *self._instants(frame, again)]))
 
     def _events(
@@ -142,12 +146,6 @@ class Trace:
         values = frame.select((known - pl.col("left")).alias("value"))["value"].to_numpy()
         self._queue[ports] = values  # of several values of a port, NumPy stores the last
         return self._events("queue", frame, self._tracks.port(ports, QUEUE), _bits(values))
-
-    def _rate_blocks(self, departed: "pl.DataFrame") -> Events:
-        """Rates of ports in all intervals but the latest, which may not be complete."""
-        bins = departed.select("port", (pl.col("ns") // self._every_ns).alias("bin"), "length")
-        bins = pl.concat([self._bins, bins])
-        return self._rates(bins, int(bins["bin"].max() or 0))  # type: ignore[arg-type]
 
     def _rates(self, bins: "pl.DataFrame", last: int | None) -> Events:
         """Rates of ports in the intervals before `last`, in bit/s; in all intervals if `last` is None.

@@ -201,7 +201,11 @@ def numeric(
         log = len(positive) == len(every) > 0 and max(every) > 10 * min(every)
     log = log and bool(positive or domain)
     if domain is None and every:
-        domain = _room(positive) if log else _linear_room(every, zero=zero)
+        low, high = min(every), max(every)
+        spare = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
+        # An axis that would begin close to zero begins at zero.
+        least = min(0.0, low - spare) if zero or 0 <= low < 0.6 * high else low - spare
+        domain = _room(positive) if log else (least if low else 0.0, high + spare)
     scale: Spec = {"type": "log", "nice": False} if log else {"type": "linear", "nice": False, "zero": False}
     shown: Spec = {"format": "~r", **axis}
     if domain is not None:
@@ -265,12 +269,6 @@ def tips(**fields: str) -> list[Spec]:
 
 def _room(values: Sequence[float]) -> tuple[float, float]:
     return min(values) / 1.12, max(values) * 1.12
-
-
-def _linear_room(values: Sequence[float], *, zero: bool) -> tuple[float, float]:
-    low, high = min(values), max(values)
-    spare = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
-    return (min(0.0, low - spare) if zero or 0 <= low < 0.6 * high else low - spare) if low else 0.0, high + spare
 
 
 def _ticks(domain: Sequence[float]) -> str:

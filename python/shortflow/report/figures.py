@@ -45,7 +45,10 @@ def charts(study: Results, metrics: Sequence[Metric] = ()) -> list[Chart]:
     found = [ranked(study, chosen)] if chosen and len(study.schemes) > 1 else []
     found += [by_size(study)] if len(_bins(study)) > 1 else []
     found += [trade_off(study)] if _objectives(study) and len(study.schemes) * len(study.points) > 1 else []
-    found += [over_points(study, [*chosen, *_unfinished(study)])] if chosen and study.dimensions else []
+    if chosen and study.dimensions:
+        unfinished = metrics_of(study, UNFINISHED_OF_ALL)
+        unfinished = [each for each in unfinished if any(run.metrics.get(each.name) for run in study.runs)]
+        found.append(over_points(study, [*chosen, *unfinished]))
     if not study.with_tables.done:
         return found
     found += [completion_times(study)] if _finite(study) else []
@@ -247,11 +250,6 @@ def _bins(study: Results) -> list[Metric]:
 
 def _finite(study: Results) -> list[str]:
     return [each.flow_class for each in metrics_of(study, MEAN_FCT) if each.flow_class]
-
-
-def _unfinished(study: Results) -> list[Metric]:
-    found = metrics_of(study, UNFINISHED_OF_ALL)
-    return [each for each in found if any(run.metrics.get(each.name) for run in study.runs)]
 
 
 def _objectives(study: Results) -> tuple[Metric, Metric] | None:

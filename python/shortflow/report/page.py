@@ -53,9 +53,13 @@ def write_contents(path: Path, of: Contents) -> None:
 
 
 def _head(of: Contents) -> Iterator[Words]:
+    bins = of.criteria.bins
+    every = ", ".join(each.label for each in bins.every)
+    short, long = sizes_in_words(bins.short), sizes_in_words(bins.long)
     yield Words(
         f"{_lead(of.studies)} With one seed, all schemes see the same flows, so differences are paired. "
-        f"All intervals are 95 % intervals over the seeds. {of.criteria.text} {_bins(of.criteria)}",
+        f"All intervals are 95 % intervals over the seeds. {of.criteria.text} Size bins are {every}. Short flows have "
+        f"sizes {short}, and long flows have sizes {long}.",
         "note",
     )
     if of.failures:
@@ -66,13 +70,6 @@ def _head(of: Contents) -> Iterator[Words]:
     if of.damages:
         yield Words(f"The page leaves out {counted(len(of.damages), 'damaged result')}:")
         yield Words("\n".join(of.damages), "note")
-
-
-def _bins(criteria: Criteria) -> str:
-    """Sentences on the size bins, and on the sizes of short and long flows."""
-    every = ", ".join(each.label for each in criteria.bins.every)
-    short, long = sizes_in_words(criteria.bins.short), sizes_in_words(criteria.bins.long)
-    return f"Size bins are {every}. Short flows have sizes {short}, and long flows have sizes {long}."
 
 
 def _failure(run: Result) -> str:
@@ -89,7 +86,10 @@ def page_table(of: Contents) -> dict[str, Any]:
                 "title": study.title,
                 "varies": study.x_name,
                 "answer": answer(study, of.criteria).document(),
-                "plots": [chart.document for chart in _charts(study, of)],
+                "plots": [
+                    *(chart.document for chart in charts(study, [study.require(name) for name in of.criteria.metrics])),
+                    *(each.document for each in of.more.get(study.scenario, ()) if isinstance(each, Chart)),
+                ],
                 "points": [{"at": point.label, "comparison": results_table(point)} for point in study.points],
                 "superseded": [
                     {name: value for name, value in each.provenance.items() if name in _SUPERSEDED}
@@ -112,11 +112,6 @@ def page_table(of: Contents) -> dict[str, Any]:
     }
     plain: dict[str, Any] = finite_only(found)
     return plain
-
-
-def _charts(study: Results, of: Contents) -> list[Chart]:
-    more = (block for block in of.more.get(study.scenario, ()) if isinstance(block, Chart))
-    return [*charts(study, list(map(study.require, of.criteria.metrics))), *more]
 
 
 def _results(studies: Sequence[Results]) -> list[Result]:

@@ -152,7 +152,11 @@ def _of_points(
         estimates = [point.mean(scheme, metric.name) for point, scheme in rows]
         columns.append(_estimate_column(metric, estimates, unit_in_study(study, metric)))
         if metric in metrics and baseline in study.schemes and len(study.schemes) > 1:
-            columns.append(_factors(metric, rows, baseline))
+            cells = [
+                NOTHING if scheme == baseline else factor(point.change(scheme, baseline, metric.name))
+                for point, scheme in rows
+            ]
+            columns.append(Column(f"× {baseline}", cells, joined=True))
     keys = [key for each in study.dimensions for key in (each.key, *each.in_step)]
     first = [not i or point is not rows[i - 1][0] for i, (point, _) in enumerate(rows)]
     # Readers can sort a table with a name, so each of its rows states the settings.
@@ -160,14 +164,6 @@ def _of_points(
     idle = {key for each in without_effect(study) for key in (each.key, *each.in_step)}
     lead = [Column(key + "\n(no effect)" * (key in idle), [at.get(key, "") for at in stated]) for key in keys]
     return Section(heading, [*lead, Column("scheme", [scheme for _, scheme in rows])], columns, name=name)
-
-
-def _factors(metric: Metric, rows: Sequence[tuple[Results, str]], baseline: str) -> Column:
-    """Column with each scheme's factor of the baseline, paired by seed."""
-    cells = [
-        NOTHING if scheme == baseline else factor(point.change(scheme, baseline, metric.name)) for point, scheme in rows
-    ]
-    return Column(f"× {baseline}", cells, joined=True)
 
 
 def settings_section(settings: Sequence[Setting], heading: str) -> Section:

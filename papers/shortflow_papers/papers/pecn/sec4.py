@@ -47,13 +47,10 @@ PAIRS = lab.Study(
 )
 
 
-def _marks(result: Result) -> int:
-    """Number of marks of all short flows."""
-    return int(flows(result, "short")["marks"].sum())
-
-
 def _pmark_policy(runs: lab.Data) -> lab.Finding:
-    short = {scheme: sum(_marks(result) for result in runs.results(scheme)) for scheme in MARKING}
+    short = {
+        scheme: sum(int(flows(result, "short")["marks"].sum()) for result in runs.results(scheme)) for scheme in MARKING
+    }
     long = sum(int(result.flows["marks"].sum()) for result in runs.results("pecn-pmark")) - short["pecn-pmark"]
     return lab.fact(short["pecn-pmark"] == 0 < min(short["pecn"], long), long_pmark=long, **short)
 
