@@ -78,7 +78,7 @@ def test_it_is_a_curve_of_the_report(own: Path, shortflow: Command, tmp_path: Pa
     assert MEASURED in {row["scheme"] for row in by_size["spec"]["data"]["values"]}
     assert shortflow("report", "kept", "--measured", str(own)).code == ExitCode.FINE
     page = (tmp_path / "kept" / "report.html").read_text(encoding="utf-8")
-    assert "warm-up included; no seeds" in page
+    assert "warm-up included. Measured flows have no seeds" in page
     missing = shortflow("report", "kept", "--measured", "none.csv")
     assert (missing.code, missing.stderr) == (
         ExitCode.WRONG_INPUT,
@@ -92,7 +92,7 @@ def test_where_sizes_are_beyond_those_of_runs_there_is_no_slowdown_of_all(tmp_pa
     assert found.estimate(MEASURED, "afct_short_s")
     assert found.estimate(MEASURED, "slowdown_short") is None
     assert found.measured
-    assert "known for 1 of them only" in found.measured.note
+    assert "known for only 1 of these flows" in found.measured.note
     assert MEASURED not in {row["scheme"] for row in found.plot.by_size().rows}
 
 

@@ -58,13 +58,13 @@ class MeasuredFlows:
     def note(self) -> str:
         """Note on the row of measured flows."""
         known = self.flows.height - self.flows["slowdown"].null_count()
-        slowdown = "slowdown over the time in the scenario's empty network"
+        slowdown = "Slowdowns are relative to the time in the scenario's empty network."
         if known < self.flows.height:
-            known_of = f"{known:,} of them only" if known else "none of them"
-            slowdown = f"the time in the scenario's empty network is known for {known_of}, so there is no slowdown"
+            known_of = f"only {known:,} of these flows" if known else "none of these flows"
+            slowdown = f"The time in the scenario's empty network is known for {known_of}, so there is no slowdown."
         return (
-            f"{MEASURED}: {counted(self.flows.height, 'flow')} of {self.name}, warm-up included; no seeds, hence no "
-            f"interval and no paired difference; {slowdown}{self.too_fast}"
+            f"{MEASURED}: {counted(self.flows.height, 'flow')} of {self.name}, warm-up included. Measured flows have "
+            f"no seeds, so they have no interval and no paired difference. {slowdown}{self.too_fast}"
         )
 
     @property
@@ -118,9 +118,9 @@ def _too_fast(flows: "pl.DataFrame") -> str:
         return ""
     first = fast.row(0, named=True)
     return (
-        f". {counted(fast.height, 'flow')} took less time than the scenario's empty network needs: "
+        f" {counted(fast.height, 'flow')} took less time than the scenario's empty network needs: "
         f"{first['size_bytes']:,} B in {1e6 * first['fct_s']:,.3g} µs instead of at least "
-        f"{1e6 * first['least_s']:,.3g} µs. Check the unit of fct_s and the rates of the scenario"
+        f"{1e6 * first['least_s']:,.3g} µs. Check the unit of fct_s and the rates of the scenario."
     )
 
 

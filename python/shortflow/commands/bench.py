@@ -148,7 +148,7 @@ def _blocks(document: dict[str, Any]) -> list[Block]:
     ]
     caption = [
         f"{machine['processor']}, {machine['system']}; one core.",
-        "A packet-hop is one packet, data or ACK, over one link; the floor a minimal loop over the same topology.",
+        "A packet-hop is one packet, data or ACK, over one link. The floor is a minimal loop over the same topology.",
         *dict.fromkeys(f"{row['case']}: {row['what']}" for row in rows),
         f"start-up: {start['cpu_s']:.2f} CPU-seconds, {start['peak_rss_bytes'] / 1e6:.0f} MB for a short `run --json`",
     ]
