@@ -387,6 +387,8 @@ def test_a_relation_pairs_the_common_seeds() -> None:
     found = sure(ours.relation(theirs, 3))
     assert (found.value, found.ci95, found.n, found.lacking) == (paired.value, paired.ci95, 2, 2)
     assert (found.lower_bound, found.upper_bound) == (False, False)
+    alone = sure(estimates.paired_difference([1.0, 2.0], [2.0, 3.0], stakes=(0.5, 0.25)))
+    assert sure(ours.relation(theirs)).ci95 == alone.ci95
     late = sample(1.0, 2.0, is_bound=True)
     assert sure(late.relation(theirs)).lower_bound
     assert sure(theirs.relation(late)).upper_bound
