@@ -166,6 +166,7 @@ def test_a_claim_that_raises_is_untested_and_the_others_go_on(tmp_path: Path, ca
     unknown.claim("mine/never").says("a claim", ClaimCondition("it does not raise", fails))
     done = answered(tmp_path, ask_reproduction([careless, unknown], Scale.QUICK))
     raises, holds = done.claims
+    assert done.figures[0].has_errors
     assert (raises.finding.verdict.value, holds.finding.verdict.value) == ("untested", "agrees")
     assert raises.reason == "deciding the claim raises KeyError: 'drops_per_flow'"
     assert "left out: mine/fig2: ConfigError: " in caplog.text
@@ -189,6 +190,7 @@ def test_a_law_that_raises_leaves_its_claims_untested(tmp_path: Path, caplog: py
     figure.claim("mine/decided").says("a claim", lab.change("dctcp", "tcp", "queue_p99_pkt", "good").alike(2))
     done = answered(tmp_path, ask_reproduction([figure], Scale.QUICK))
     never, decided = done.claims
+    assert done.figures[0].has_errors
     assert never.reason == "a run failed: Bad: KeyError: 'gain' (law.py:6)"
     assert (never.finding.verdict.value, decided.finding.verdict.value) == ("untested", "agrees")
     assert "mine/fig1: a run of the study bad failed; claims that read the study are untested: " in caplog.text

@@ -71,6 +71,8 @@ class Reproduced:
     """For each study, the values of choices that it follows and that are not the default."""
     origins: Mapping[str, Sequence[Provenance]]
     """Provenance of each study's runs."""
+    has_errors: bool = False
+    """True if a run, a claim or a drawing of the figure raised an error."""
 
     @property
     def runs(self) -> int:
@@ -240,40 +242,44 @@ def _finished(plan: Planned, results: Mapping[str, Result]) -> Reproduced:
         )
     data = plan.data(results)
     instead, scale = stand_ins(figure.paper), None if any(plan.followed.values()) else plan.scale
-    judged = []
+    judged, raised = [], [run.error_text for run in failed.values()]
     for claim in figure.claims:
         if lost := next((run for name, run in failed.items() if name in figure.looked_at(claim)), None):
             finding = not_tested(f"a run failed: {lost.error_text}")
             judged.append(Judged(claim, finding, Baseline.UNTESTED, scale))
         else:
-            judged.append(_judged(claim, data, instead, scale))
+            judged.append(_judged(claim, data, instead, scale, raised))
     origins = {
         name: [results[run.key].provenance for runs in points.values() for run in runs]
         for name, points in plan.runs.items()
     }
-    charts = [] if failed else _charts(figure, data)
-    return Reproduced(figure, charts, judged, plan.followed, origins)
+    charts = [] if failed else _charts(figure, data, raised)
+    return Reproduced(figure, charts, judged, plan.followed, origins, bool(raised))
 
 
-def _judged(claim: Claim, data: Mapping[str, Data], instead: Mapping[str, str], scale: Scale | None) -> Judged:
+def _judged(
+    claim: Claim, data: Mapping[str, Data], instead: Mapping[str, str], scale: Scale | None, raised: list[str]
+) -> Judged:
     """A claim with its verdict. If a claim of another package raises an error, it is untested, with a note."""
     try:
         return judge_claim(claim, data, instead, scale)
     except Exception as error:  # any error, because a claim of another package runs its author's code
         if claim.paper in OWN:
             raise
-        finding = not_tested(f"deciding the claim raises {fault(error, package_of(claim.paper))}")
+        raised.append(fault(error, package_of(claim.paper)))
+        finding = not_tested(f"deciding the claim raises {raised[-1]}")
         return Judged(claim, finding, Baseline.UNTESTED, scale)
 
 
-def _charts(figure: Figure, data: Mapping[str, Data]) -> Sequence[Chart]:
+def _charts(figure: Figure, data: Mapping[str, Data], raised: list[str]) -> Sequence[Chart]:
     """Charts of a figure. If drawing a figure of another package raises an error, a note says so."""
     try:
         return figure_charts(figure, data)
     except Exception as error:  # any error, because a drawing of another package runs its author's code
         if figure.paper in OWN:
             raise
-        note(f"{figure.id}: drawing raises {fault(error, package_of(figure.paper))}; the page has no chart of it")
+        raised.append(fault(error, package_of(figure.paper)))
+        note(f"{figure.id}: drawing raises {raised[-1]}; the page has no chart of it")
         return []
 
 
