@@ -21,6 +21,7 @@ from shortflow.report.page import Contents, page_table, write_contents
 from shortflow.report.study import studies
 from shortflow.result import Result
 from shortflow.store.directories import write_run
+from shortflow.store.runs import save
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -238,6 +239,31 @@ def test_a_page_about_some_runs_does_not_read_the_others(tmp_path: Path) -> None
     assert write_report(tmp_path, page, [RESULTS[0].key]) == 1
     with pytest.raises(DamagedResult, match="old"):
         write_report(tmp_path, page)
+
+
+@pytest.mark.parametrize("of_log", [False, True], ids=["a directory", "a line of a log"])
+def test_a_page_about_some_runs_names_the_damage_that_may_be_theirs(tmp_path: Path, of_log: bool) -> None:
+    whole, victim = RESULTS[:2]
+    if of_log:
+        save([whole, victim], tmp_path)
+        (log,) = (tmp_path / "run-logs").iterdir()
+        lines = log.read_bytes().splitlines(keepends=True)
+        at = max(place for place, line in enumerate(lines) if victim.key.encode() in line)
+        log.write_bytes(b"".join([*lines[:at], lines[at].replace(b'"', b"'", 1), *lines[at + 1 :]]))
+        record = f"{log.name}, line {at + 1}"
+    else:
+        write_run(whole, tmp_path / "runs" / "whole")
+        write_run(victim, tmp_path / "runs" / "victim")
+        (tmp_path / "runs" / "victim" / "result.json").write_text("{", encoding="utf-8")
+        record = "victim/result.json"
+    page, damages = tmp_path / "report.html", list[str]()
+    assert write_report(tmp_path, page, [whole.key], damages=damages) == 1
+    assert damages == []
+    with pytest.raises(DamagedResult, match=record):
+        write_report(tmp_path, page, [whole.key, victim.key])
+    assert write_report(tmp_path, page, [whole.key, victim.key], damages=damages) == 1
+    assert [record in damage for damage in damages] == [True]
+    assert record in page.read_text(encoding="utf-8")
 
 
 def test_the_numbers_are_one_document_and_documented(tmp_path: Path) -> None:

@@ -322,6 +322,22 @@ def test_a_point_that_stops_at_a_failure_is_not_told_as_too_wide(shortflow: Comm
     assert "±0.1 % of the mean times reached at 0 of 2 points; not within 11 seeds at 1; stopped" in again.stderr
 
 
+@pytest.mark.parametrize(
+    ("schemes", "loads", "heading", "shown"),
+    [
+        ([f"dctcp+g=0.{i:02}" for i in range(1, 42)], "0.2", "1 point (40 of its 41 rows)", 40),
+        (["tcp", "dctcp", "ideal-srpt"], ",".join(f"0.{i}" for i in range(10, 24)), "13 of 14 points", 39),
+    ],
+)
+def test_a_table_of_a_sweep_has_at_most_40_rows(
+    shortflow: Command, schemes: list[str], loads: str, heading: str, shown: int
+) -> None:
+    sweep = ("sweep", "small.toml", "--schemes", ",".join(schemes), "--grid", f"load={loads}", "--seeds", "1")
+    found = shortflow(*sweep, "--set", "duration=20ms", "--out", "store", code=ExitCode.FINE).stdout
+    table = found.split(f"\nMain metrics at {heading}\n")[1].split("\n\n")[0]
+    assert len(table.split("─\n")[1].splitlines()) == shown
+
+
 def test_metrics_may_be_those_of_a_later_point() -> None:
     grid = api.Grid.parse(["load=0.1,0.2"])
     gave = make_rows(goodput_long_bps=1e8), make_rows(goodput_long_bps=1e8, afct_short_s=1e-3)

@@ -1,7 +1,7 @@
 """`report`: one page on the results in a directory."""
 
 import logging
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -113,7 +113,7 @@ def _more(study: Results, source: Scenario, progress: given.Progress) -> list[Bl
 def write_report(
     directory: Path,
     page: Path,
-    only: Container[str] | None = None,
+    only: Collection[str] | None = None,
     *,
     measured: "FrameSource | None" = None,
     damages: list[str] | None = None,
@@ -126,7 +126,9 @@ def write_report(
     the only scenario.
 
     Raises `ConfigError` if runs of one scenario come from different code. A damaged run raises `DamagedResult`. If the
-    list `damages` is given, it gets the damages instead, and the page leaves damaged runs out and names them.
+    list `damages` is given, it gets the damages instead, and the page leaves damaged runs out and names them. With
+    `only`, damaged records are ignored if every run with these keys is found. If one is missing, all damaged records
+    count, because their keys are unreadable.
     """
     if only is None and measured is None and is_tuning(directory):
         tuning = load_tuning(directory)
@@ -139,7 +141,7 @@ def write_report(
 
 def _found(
     directory: Path,
-    only: Container[str] | None,
+    only: Collection[str] | None,
     measured: "FrameSource | None",
     damages: list[str] | None,
     criteria: Criteria,

@@ -1,5 +1,6 @@
 """Tables of results. Headers have units, and 95 % intervals are written as ± or [low, high]."""
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -121,32 +122,40 @@ def _beside(study: Results, metrics: Sequence[Metric]) -> list[Metric]:
 def sweep_section(sweep: Results, metrics: Sequence[Metric], baseline: str) -> Section:
     """Table of `metrics` with factors of the baseline, the queue and losses.
 
-    It has a row for each point and scheme. Points after about 40 rows are left out.
+    It has a row for each point and scheme, at most 40. Points whose rows do not all fit are left out, except the first.
     """
     points = [point for point in sweep.points if point.runs]
-    shown = points[: max(1, _MOST_ROWS // len(sweep.schemes))]
+    ends = list(itertools.accumulate(len(_rows(sweep, [point])) for point in points))
+    shown = points[: max(1, sum(end <= _MOST_ROWS for end in ends))]
     heading = "Main metrics at " + f"{len(shown):,} of " * (len(shown) < len(points)) + counted(len(points), "point")
-    return _of_points(sweep, shown, heading, metrics, baseline, _beside(sweep, metrics))
+    rows = _rows(sweep, shown)
+    if len(rows) > _MOST_ROWS:
+        heading += f" ({_MOST_ROWS} of its {len(rows):,} rows)"
+    return _of_points(sweep, rows[:_MOST_ROWS], heading, metrics, baseline, _beside(sweep, metrics))
 
 
 def study_section(study: Results, metrics: Sequence[Metric], baseline: str) -> Section:
     """Table of all numbers, with a row for each point and scheme. `metrics` have factors of the baseline."""
     more = [*metrics_of(study, SIZE_SLOWDOWNS[99]), *headline_metrics(study)]
     more += metrics_of(study, *_LOSSES, UNFINISHED_OF_ALL)
-    return _of_points(study, study.points, "All numbers", metrics, baseline, more, study.scenario)
+    return _of_points(study, _rows(study, study.points), "All numbers", metrics, baseline, more, study.scenario)
+
+
+def _rows(study: Results, points: Sequence[Results]) -> list[tuple[Results, str]]:
+    """Pairs of a point and a scheme that has numbers there. Ideal schedulers and measured flows count as schemes."""
+    rows = [(point, scheme) for point in points for scheme in everyone(study)]
+    return [(point, scheme) for point, scheme in rows if any(point.mean(scheme, each) for each in study.metric_names)]
 
 
 def _of_points(
     study: Results,
-    points: Sequence[Results],
+    rows: Sequence[tuple[Results, str]],
     heading: str,
     metrics: Sequence[Metric],
     baseline: str,
     more: Sequence[Metric],
     name: str = "",
 ) -> Section:
-    rows = [(point, scheme) for point in points for scheme in everyone(study)]
-    rows = [(point, scheme) for point, scheme in rows if any(point.mean(scheme, each) for each in study.metric_names)]
     columns = []
     for metric in dict.fromkeys([*metrics, *more]):
         estimates = [point.mean(scheme, metric.name) for point, scheme in rows]

@@ -9,7 +9,7 @@ import io
 import json
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -187,13 +187,11 @@ def check_target(target: Path) -> None:
             )
 
 
-def read_each(
-    items: Iterable[T], read: Callable[[T], Result], damages: list[str] | None, more: Sequence[str] = ()
-) -> list[Result]:
+def read_each(items: Iterable[T], read: Callable[[T], Result], damages: list[str] | None) -> list[Result]:
     """Results read from the items that are undamaged.
 
-    Errors of damaged items and the texts `more` are added to the list `damages`. If it is None, they are raised
-    together as one `DamagedResult`.
+    Errors of damaged items are added to the list `damages`. If it is None, they are raised together as one
+    `DamagedResult`.
     """
     found, damaged = [], []
     for item in items:
@@ -201,7 +199,6 @@ def read_each(
             found.append(read(item))
         except DamagedResult as damage:
             damaged.append(str(damage))
-    damaged += more
     if damaged and damages is None:
         raise DamagedResult("\n".join(damaged))
     if damages is not None:

@@ -6,7 +6,7 @@ The tables are complete before the line is written. A run without a line does no
 import contextlib
 import logging
 import os
-from collections.abc import Container, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -127,7 +127,7 @@ class Store:
                 )
 
 
-def select_runs(directory: Path, only: Container[str] | None = None, damages: list[str] | None = None) -> Selection:
+def select_runs(directory: Path, only: Collection[str] | None = None, damages: list[str] | None = None) -> Selection:
     """Current and superseded runs in or below `directory`; with `only`, those among runs with these keys.
 
     Runs are equal if scenario, scheme, seed and settings are equal, regardless of the code that made them. The newest
@@ -135,14 +135,22 @@ def select_runs(directory: Path, only: Container[str] | None = None, damages: li
 
     Raises `ConfigError` if there are no runs, or if current runs of one scenario come from different code. The error
     says which runs to repeat. Without a list `damages`, a damaged record raises `DamagedResult`. With the list, damaged
-    records are left out and added to the list, and raise only if no current run remains. With `only`, damaged records
-    are left out without being listed.
+    records are left out and added to the list, and raise only if no current run remains.
+
+    With `only`, damaged records are ignored if every one of these runs is found. If one is missing, every damaged
+    record counts: its key is unreadable, so it may be the record of the missing run.
     """
-    damages = damages if only is None else []
-    selection = supersede([each for each in _found(directory, damages) if only is None or each.key in only])
+    found, damaged = _found(directory)
+    if only is not None:
+        found = [each for each in found if each.key in only]
+        if {each.key for each in found if not each.error}.issuperset(only):
+            damaged = []
+    if damages is not None:
+        damages += damaged
+    selection = supersede(found)
+    if damaged and (damages is None or not selection.current):
+        raise DamagedResult("\n".join(damaged))
     if not selection.current:
-        if damages:
-            raise DamagedResult("\n".join(damages))
         if selection.failed:
             raise ConfigError(f"{directory}: every run failed; the first: {selection.failed[0].error_text}")
         table = directory / TABLE
@@ -157,8 +165,11 @@ def select_runs(directory: Path, only: Container[str] | None = None, damages: li
     return selection
 
 
-def _found(directory: Path, damages: list[str] | None) -> list[Result]:
-    """All runs in or below a directory. If it is a store, runs of other stores below it are not included."""
+def _found(directory: Path) -> tuple[list[Result], list[str]]:
+    """All runs in or below a directory, and a text for each damaged record.
+
+    If the directory is a store, runs of other stores below it are not included.
+    """
     own = directory / TABLES_IN
     stores, places = [directory], []
     for folder, folders, files in os.walk(directory):
@@ -169,15 +180,17 @@ def _found(directory: Path, damages: list[str] | None) -> list[Result]:
         if RECORD in files and not of_other and not place.name.startswith(PARTIAL):
             places.append(place)
     in_logs: list[Result] = []
-    damaged = []
+    in_lines = []
     for store in dict.fromkeys(stores):
         kept = Kept()
         RunLogs(store).more(kept)
         in_logs += kept.results
-        damaged += [f"{each}, and the same command runs it again" for each in kept.damages]
+        in_lines += [f"{each}, and the same command runs it again" for each in kept.damages]
     taken = {place_of(result) for result in in_logs if result.tables}
     left = sorted(place for place in places if place not in taken)
-    return [*directories.read_each(left, directories.in_directory, damages, damaged), *in_logs]
+    damaged: list[str] = []
+    in_places = directories.read_each(left, directories.in_directory, damaged)
+    return [*in_places, *in_logs], [*damaged, *in_lines]
 
 
 @front_door
