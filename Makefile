@@ -305,7 +305,7 @@ AREAS ?= cc tcp
 SHARD ?= 0/1
 
 .PHONY: mutants
-mutants: | require ## Break the code in one place after the other; list what no test notices. Goes on where it was stopped.
+mutants: | require ## Change the code in one place at a time; list the changes that no test notices. Resumes after an interruption.
 	@test -x $(TOOLS)/bin/cargo-mutants || $(call install,cargo-mutants,27.1.0)
 	@PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" nice $(PYTHON) tools/mutants.py $(AREAS) --shard $(SHARD)
 
@@ -313,7 +313,7 @@ mutants: | require ## Break the code in one place after the other; list what no 
 ROOMS ?= judge
 
 .PHONY: mutants-python
-mutants-python: setup ## Break rooms of the Python package in one place after the other. Goes on where it was stopped.
+mutants-python: setup ## The same for rooms of the Python package. Resumes after an interruption.
 	@$(BIN)/python -c 'import mutmut.mutation' 2>/dev/null \
 		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check mutmut==3.8.1
 	@nice $(BIN)/python tools/mutants_python.py $(ROOMS)
@@ -367,7 +367,7 @@ bench-check: without-profile ## Fails where instructions per packet-hop have gro
 	@$(BIN)/python tools/instructions.py
 
 .PHONY: bench-cores
-bench-cores: setup ## How much sooner a run is done on two cores, by the clock.
+bench-cores: setup ## Measure how many times faster a run is on two cores than on one, by wall-clock time.
 	@$(BIN)/python tools/cores.py
 
 .PHONY: bench-scaling

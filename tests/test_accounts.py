@@ -259,7 +259,7 @@ def test_flows_without_a_completion_time_are_named(shortflow: Command, tmp_path:
     assert (of_class["flows"], of_class["unfinished"], of_class["slowest_flows"]) == (1, 1, 1)
     for choice, wanted in {
         ("--worst", "endless"): 'no flow of class "endless" has an end',
-        ("--flow", "1"): "flow 1: the flow is endless",
+        ("--flow", "1"): "flow 1: the flow is backlogged",
         ("--worst", "finit"): 'did you mean "finite"?',
         ("--flow", "0"): "did not finish under dctcp",
     }.items():
@@ -386,7 +386,7 @@ def test_a_page_explains_each_scenario_of_a_store(shortflow: Command, tmp_path: 
     assert [{plot["name"] for plot in each["plots"]} >= {"network", "went-short"} for each in studies] == [True, True]
 
 
-def test_an_endless_flow_in_front_is_called_so(shortflow: Command) -> None:
+def test_a_backlogged_flow_in_front_is_called_so(shortflow: Command) -> None:
     said = shortflow("explain", "testbed-short-long", "--worst", "all", code=0).stdout
-    assert "endless flow of connection " in said
+    assert "backlogged flow of connection " in said
     assert re.search(r"(?<!of )connection \d", said) is None

@@ -130,7 +130,7 @@ def test_the_page_holds_plots_tables_choices_and_provenance(tmp_path: Path) -> N
     rest = without_library(page)
     assert len(Parts(page).figures) == 1 + 5, "the configuration and five charts"
     for text in (
-        *("<title>A made-up scenario</title>", "Schemes by mean", "What it costs", "Headlines over load"),
+        *("<title>A made-up scenario</title>", "Schemes by mean", "Trade-off", "Headlines over load"),
         *("Completion time of flows up to 100 KB", "Queue of port s0-&gt;h1", "is the measured port. It was sampled"),
         *("completion time (ms)", "p99 slowdown of flows up to 100 KB (x)", "All numbers", "transport.g"),
         *("parameter load", "Provenance: all 18 runs", "l2dct10.2"),

@@ -302,7 +302,7 @@ def test_a_run_that_fails_is_kept_with_its_error_and_stops_none(shortflow: Comma
     assert table.filter(pl.col("error").is_not_null())["digest"].null_count() == 2
     assert shortflow("report", "store").code == ExitCode.FINE
     page = (tmp_path / "store" / "report.html").read_text(encoding="utf-8")
-    assert "2 runs failed" in page
+    assert "2 runs failed. No number on this page includes them. The same command runs them again." in page
     for g in (0.3, 0.4):
         assert f"<li>Fragile, seed 1, transport.g = {g}: Fragile: ValueError: too much (law.py:" in page
     numbers = shortflow("report", "store", "--json").document

@@ -174,7 +174,7 @@ def test_the_report_of_a_default_sweep_answers_as_the_command_does(shortflow: Co
     for heading in (
         "Schemes by mean",
         "p99 slowdown by flow size",
-        "What it costs",
+        "Trade-off",
         "All numbers",
         "Best values of each",
     ):

@@ -1,6 +1,7 @@
-"""Speed-up of a run on several cores: wall-clock time, in alternating pairs, with equal outcomes.
+"""Measures how many times faster a run is on several cores than on one core, by wall-clock time.
 
-For each case the ratio of the shortest times, the median of the pairs' ratios, and the load of the machine meanwhile.
+Runs on one core and on several cores alternate, in pairs, and their outcomes must be equal. For each case, the command
+prints the ratio of the two shortest times, the median of the ratios of all pairs, and the load of the machine.
 """
 
 import argparse
@@ -29,9 +30,9 @@ def timed(scenario: _core.Scenario, scheme: str, cores: int) -> tuple[float, str
 def main() -> None:
     """Times the cases, and prints a line for each."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--scheme", default="dctcp")
+    parser.add_argument("--cores", type=int, default=2, help="number of cores (default: 2)")
+    parser.add_argument("--rounds", type=int, default=7, help="number of pairs of runs (default: 7)")
+    parser.add_argument("--scheme", default="dctcp", help="scheme of the runs (default: dctcp)")
     parser.add_argument("cases", nargs="*", default=list(CASES), help=", ".join(CASES))
     asked = parser.parse_args()
     for label in asked.cases:
@@ -45,7 +46,7 @@ def main() -> None:
             pairs.append((one, several))
         minima = min(one for one, _ in pairs) / min(several for _, several in pairs)
         median = statistics.median(one / several for one, several in pairs)
-        ratios = f"{minima:.2f} / {median:.2f} times sooner on {asked.cores} cores"
+        ratios = f"{minima:.2f} / {median:.2f} times as fast on {asked.cores} cores"
         print(f"{label}: {ratios}, at a load of {os.getloadavg()[0]:.1f}", flush=True)
 
 

@@ -1,8 +1,8 @@
-"""Instructions per packet-hop, as Valgrind counts them: the same on every day, whatever else the machine does.
+"""Counts the instructions per packet-hop with Valgrind. The counts do not depend on the load of the machine.
 
-Each case runs for a short and for a longer time. The difference in instructions over the difference in packet-hops
-leaves out what Python, reading and setting up take. Exit code 1 where a case has grown by more than 3 % over
-`tools/instructions.json`, which `--renew` writes.
+Each case simulates a short and a longer duration. The result is the difference in instructions divided by the
+difference in packet-hops, so it excludes Python, the reading of the scenario and the set-up of the network. The exit
+code is 1 if a case exceeds its count in `tools/instructions.json` by more than 3 %. `--renew` writes this file.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""Mutation tests: breaks the code in one place after the other and lists what no test notices.
+"""Mutation tests: changes the code in one place at a time and lists the changes (mutants) that no test notices.
 
-`tools/mutants.py AREA...` runs cargo-mutants on a copy of the sources below `target/mutants` and keeps what
-became of each mutant there, so that a run that was stopped goes on where it was. What was caught stays caught until
-the code of its file changes; what survived runs again. Exit code 1 if a mutant survives that `tools/mutants-argued.txt`
-has no reason for, or was not tested.
+`tools/mutants.py AREA...` runs cargo-mutants on a copy of the sources below `target/mutants`. The result of each
+mutant is kept there, so an interrupted run resumes where it stopped. A mutant that a test noticed is tested again only
+when its file changes. A mutant that no test noticed (a survivor) is tested again in every run. The exit code is 1 if a
+mutant was not tested, or if `tools/mutants-argued.txt` gives no reason for a survivor.
 """
 
 import argparse
@@ -219,8 +219,10 @@ def main() -> int:
     """Runs the areas that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("areas", nargs="+", choices=sorted(AREAS), metavar="AREA", help=", ".join(AREAS))
-    parser.add_argument("--shard", type=shard_of, default=(0, 1), metavar="K/N", help="every Nth mutant from Kth on")
-    parser.add_argument("--summary", action="store_true", help="tests nothing, prints what is known of them")
+    parser.add_argument(
+        "--shard", type=shard_of, default=(0, 1), metavar="K/N", help="test every Nth mutant, from the Kth on"
+    )
+    parser.add_argument("--summary", action="store_true", help="print the known results without testing")
     options = parser.parse_args()
     if shutil.which("cargo-mutants") is None:
         print("missing: cargo-mutants; `make mutants` installs it below target/tools", file=sys.stderr)

@@ -1,9 +1,9 @@
-"""Mutation tests of Python: breaks the code of a room in one place after the other and lists what no test notices.
+"""Mutation tests of Python: changes a room's code in one place at a time and lists the changes that no test notices.
 
-`tools/mutants_python.py ROOM...` runs mutmut on a copy below `target/mutants/python` and keeps what became of each
-mutant there, so that a run that was stopped goes on where it was. Mutants of a function that changes run again, and so
-do survivors. Exit code 1 if a mutant survives that `tools/mutants-python-argued.txt` has no reason for, or was not
-tested.
+`tools/mutants_python.py ROOM...` runs mutmut on a copy below `target/mutants/python`. The result of each change (a
+mutant) is kept there, so an interrupted run resumes where it stopped. A mutant that a test noticed is tested again only
+when its function changes. A mutant that no test noticed (a survivor) is tested again in every run. The exit code is 1
+if a mutant was not tested, or if `tools/mutants-python-argued.txt` gives no reason for a survivor.
 """
 
 import argparse
@@ -121,7 +121,7 @@ def main() -> int:
     """Runs the rooms that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rooms", nargs="+", choices=sorted(ROOMS), metavar="ROOM", help=", ".join(ROOMS))
-    parser.add_argument("--summary", action="store_true", help="tests nothing, prints what is known of the mutants")
+    parser.add_argument("--summary", action="store_true", help="print the known results without testing")
     options = parser.parse_args()
     covered = True
     for room in options.rooms:

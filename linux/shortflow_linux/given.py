@@ -17,7 +17,10 @@ AllowLate = Annotated[bool, Opt("Exit with code 0 even if the testbed did not ke
 """Option `--allow-late`."""
 Virtual = Annotated[
     bool,
-    Opt("Use a virtual machine (`make machine`) whose clock waits for the work: slow, always on time, without root."),
+    Opt(
+        "Use a virtual machine (`make machine`), whose clock counts executed instructions. It is slow, always keeps"
+        " time and needs no root."
+    ),
 ]
 """Option `--virtual`."""
 

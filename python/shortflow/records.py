@@ -122,7 +122,7 @@ class Meta(TypedDict):
     classes: NotRequired[list[str]]
     """Classes that the scenario declares. Some may have no flow."""
     fairness_windows_s: NotRequired[dict[str, float]]
-    """Seconds over which shares of endless flows are averaged, by class."""
+    """Seconds over which shares of backlogged flows are averaged, by class."""
     measured_ports: list[str]
     counters: Counters
     drops: list[Drop]

@@ -113,7 +113,7 @@ def _content(found: Survey) -> dict[str, Any]:
         "reading": [*READING, words.about_seeds(found)],
         "workloads": [[each.name, each.about] for each in workloads],
         "tables": [_table(each) for each in (*tables, participants())],
-        "left_out": "Not among them: " + "; ".join(f"{name} ({why})" for name, why in LEFT_OUT.items()) + ".",
+        "left_out": "The survey leaves out: " + "; ".join(f"{name} ({why})" for name, why in LEFT_OUT.items()) + ".",
     }
 
 

@@ -15,15 +15,15 @@ SCHEMES = (
 )
 
 LEFT_OUT = {
-    "newreno": "TCP without selective acknowledgements; tcp stands for TCP that knows only losses",
-    "l2dct-srpt": "L2DCT told the remaining bytes: the same as l2dct for every flow of up to 200 KB",
-    "l2dct-ps": "L2DCT without its weights, there to show what the weights do",
-    "swift": "targets of delay, which an operator sets for a topology; the workloads have none",
-    "pfabric-minimal": "pFabric with a sender of its own; pfabric has the sender that others have",
-    "dcqcn": "senders without a window, made for networks that pause rather than drop, which is not modelled",
-    "timely": "thresholds of round-trip time, which an operator sets for a topology; the workloads have none",
-    "hpcc": "hosts that go back to the first missing packet, made for networks that pause rather than drop",
-    "homa": "hosts of its own, and priorities that an operator sets for a workload",
+    "newreno": "TCP without selective acknowledgements; of the schemes that react to losses alone, the survey has tcp",
+    "l2dct-srpt": "L2DCT with the remaining bytes of each flow; it equals l2dct for flows of up to 200 KB",
+    "l2dct-ps": "L2DCT without its weights, a variant that shows the effect of the weights",
+    "swift": "it needs delay targets, which an operator sets for a topology and the workloads lack",
+    "pfabric-minimal": "pFabric with a sender of its own; pfabric uses TCP's sender, as the other schemes do",
+    "dcqcn": "its senders have no window and need a network that drops no packets",
+    "timely": "it needs round-trip thresholds, which an operator sets for a topology and the workloads lack",
+    "hpcc": "its hosts go back to the first missing packet and need a network that drops no packets",
+    "homa": "it has hosts of its own and needs priorities that an operator sets for a workload",
 }
 
 NEEDS = {
@@ -32,7 +32,7 @@ NEEDS = {
     "pecn": "sizes",
     "pecn-pmark": "sizes",
     "pecn-edf": "deadlines",
-    "pfabric": "bytes that remain",
+    "pfabric": "remaining bytes",
 }
 """Information about flows that a scheme needs in advance. Schemes without entry need none."""
 

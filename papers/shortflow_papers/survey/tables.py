@@ -76,7 +76,7 @@ def participants() -> Section:
     values = [", ".join(f"{key}={value}" for key, value, _ in Scheme.parse(s, []).resolved()) for s in SCHEMES]
     columns = [
         Column("source", [known[scheme]["source"] for scheme in SCHEMES]),
-        Column("is told", [NEEDS.get(scheme, "nothing") for scheme in SCHEMES]),
+        Column("needs to know", [NEEDS.get(scheme, "nothing") for scheme in SCHEMES]),
         Column("switches", ["choose" if scheme in IN_SWITCHES else "in order" for scheme in SCHEMES]),
         Column("parameters", values),
     ]

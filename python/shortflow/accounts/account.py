@@ -165,8 +165,8 @@ class Accounts:
             if not 0 <= flow < flows.height:
                 rows = f"has rows 0 to {flows.height - 1}" if flows.height else "is empty"
                 raise ConfigError(f"flow {flow}: the flow table {rows}")
-            is_endless = flows["size_bytes"][flow] is None
-            why = "the flow is endless" if is_endless else f"the flow did not finish under {self.result.scheme}"
+            is_backlogged = flows["size_bytes"][flow] is None
+            why = "the flow is backlogged" if is_backlogged else f"the flow did not finish under {self.result.scheme}"
             raise ConfigError(f"flow {flow}: {why}, so it has no completion time")
         found = {part: int(row[name][0]) for name, part in self.parts.items()}
         return dict(sorted(((part, time) for part, time in found.items() if time), key=lambda each: -each[1]))

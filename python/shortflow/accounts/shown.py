@@ -123,9 +123,15 @@ def flow_name(each: InFront, unnamed: str) -> str:
 
 def _unnamed(found: Accounts) -> str:
     """Kind of the flows without an account: flows without a size, or flows that start in the drain."""
-    is_endless = found.result.flows["size_bytes"].null_count() > 0
+    is_backlogged = found.result.flows["size_bytes"].null_count() > 0
     in_drain = found.result.meta["counters"]["drain_flows"] > 0
-    return "endless or later flow" if is_endless and in_drain else "endless flow" if is_endless else "later flow"
+    return (
+        "backlogged or later flow"
+        if is_backlogged and in_drain
+        else "backlogged flow"
+        if is_backlogged
+        else "later flow"
+    )
 
 
 def _time_line(steps: Sequence[Step], unnamed: str) -> Iterator[Section]:

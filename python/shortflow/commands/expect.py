@@ -36,9 +36,9 @@ def expect(
 ) -> Answer:
     """Compute the numbers to expect of a scenario; find likely causes if your measured number differs.
 
-    Arithmetic gives each number, with its formula and source. A short simulation stands beside the arithmetic. With
-    --measured, five seeds give the expected range. If your number lies outside the range, the command simulates likely
-    causes and prints the cause that comes closest to your number first.
+    Arithmetic gives each number, with its formula and source. A short simulation gives the same numbers for comparison.
+    With --measured, five seeds give the expected range. If your number lies outside the range, the command simulates
+    likely causes and prints the cause that comes closest to your number first.
 
     Example: shortflow expect incast --measured p99=230ms
     """

@@ -34,7 +34,7 @@ def why(
     settings: given.Settings = None,
     progress: given.Progress = None,
 ) -> Answer:
-    """Show why two schemes have equal results, or where their runs part and what the difference consists of.
+    """Show why two schemes have equal results, or where their runs first differ and which parts of their times differ.
 
     A store holds no packets, so the command repeats both runs. If the store has several points, choose one with --set.
     """

@@ -55,8 +55,8 @@ def _write(results: Results, directory: Path) -> list[str]:
         (directory / f"fct_{stem(run)}.txt").write_text("\n".join([*rows, ""]), "ascii")
         if lacking := run.flows.height - rows.len():
             notes.append(
-                f"{run.scheme}, seed {run.seed}: {counted(lacking, 'flow')} unfinished or endless, which HPCC's format "
-                "leaves out."
+                f"{run.scheme}, seed {run.seed}: HPCC's format leaves out {counted(lacking, 'flow')}, unfinished or "
+                "backlogged."
             )
     return notes
 

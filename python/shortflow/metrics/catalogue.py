@@ -337,7 +337,8 @@ FLOW_GOODPUT = OF_CLASS.has(
     "flow_goodput_<class>_bps",
     "goodput per flow",
     "bps",
-    "payload acknowledged over the time that flows were open, backlogged ones in the measured time",
+    "acknowledged payload of all flows divided by the sum of the times for which they were open; backlogged flows count"
+    " in the measured time",
 )(lambda flows: flows.flow_goodput_bps)
 OF_CLASS.has(
     "jain_<class>",
@@ -351,8 +352,8 @@ SHORT_JAIN = OF_CLASS.has(
     "jain_sampled_<class>",
     "Jain index over short times",
     "",
-    "Jain index of the backlogged flows that are there, mean over windows of a thousand round trips or 2000 packets per"
-    " flow; only where `measure.sample_every` is no longer",
+    "Jain index of the open backlogged flows, mean over windows of a thousand round trips or 2000 packets per flow;"
+    " `measure.sample_every` must not be longer than a window",
     Support.SHARE,
     more=True,
 )(lambda flows: flows.jain_sampled)
@@ -360,19 +361,24 @@ CONVERGENCE = OF_CLASS.has(
     "convergence_<class>_s",
     "convergence",
     "s",
-    f"from the last start of a backlogged flow to {FAIR_WINDOWS} windows in a row with an index of {FAIR_ENOUGH} or"
-    " more; windows of ten round trips or 20 packets per flow, and only where `measure.sample_every` is no longer",
+    f"time from the last start of a backlogged flow to {FAIR_WINDOWS} windows in a row with a Jain index of at least"
+    f" {FAIR_ENOUGH}; a window has ten round trips or 20 packets per flow, and `measure.sample_every` must not be"
+    " longer",
     Support.NONNEGATIVE,
 )(lambda flows: flows.convergence_s)
 CLASS_TIMEOUTS = OF_CLASS.has(
     "timeouts_<class>",
     "timeouts per flow",
     "",
-    "retransmission timeouts per flow that started after the warm-up; of backlogged ones in the measured time",
+    "retransmission timeouts per flow, over the life of finite flows that started after the warm-up and in the measured"
+    " time of backlogged flows",
 )(lambda flows: flows.timeouts)
-OF_CLASS.has("timed_out_<class>", "flows with a timeout", "share", "share with a timeout of flows after the warm-up")(
-    lambda flows: flows.timed_out
-)
+OF_CLASS.has(
+    "timed_out_<class>",
+    "flows with a timeout",
+    "share",
+    "share of flows with a timeout, of the finite flows that started after the warm-up",
+)(lambda flows: flows.timed_out)
 DISTANCE = OF_BOTH.has(
     "distance_<class>",
     "mean FCT over ideal SRPT",
@@ -405,15 +411,16 @@ OF_TASKS.has(
 )(lambda tasks: tasks.timed_out)
 
 for _name, _unit in (("pkt", "pkt"), ("bytes", "B")):
-    OF_PORTS.has(f"queue_mean_{_name}", "queue, mean", _unit, "backlog over time: mean; mean over the measured ports")(
-        _mean_of(f"queue_mean_{_name}")
-    )
+    OF_PORTS.has(
+        f"queue_mean_{_name}", "queue, mean", _unit, "mean backlog over time, averaged over the measured ports"
+    )(_mean_of(f"queue_mean_{_name}"))
     for _percent in QUEUE_PERCENTILES:
         OF_PORTS.has(
             f"queue_p{_percent}_{_name}",
             f"queue, p{_percent}",
             _unit,
-            f"backlog over time: percentile {_percent}; likewise, and only where `measure.sample_every` is set",
+            f"percentile {_percent} of the backlog over time, averaged over the measured ports; needs"
+            " `measure.sample_every`",
         )(_mean_of(f"queue_p{_percent}_{_name}"))
     OF_PORTS.has(f"queue_max_{_name}", "queue, max", _unit, "longest backlog of any measured port after the warm-up")(
         lambda run, column=f"queue_max_{_name}": max(run.measured(column), default=None)  # type: ignore[misc]
@@ -462,15 +469,15 @@ RETRANSMITS = OF_NETWORK.has(
     "retransmits",
     "segments retransmitted",
     "",
-    "data segments retransmitted, needed or not, by flows that started after the warm-up, until they finish; by"
-    " endless flows in the measured time",
+    "data segments retransmitted, needed or not, by finite flows that started after the warm-up, until they finish, and"
+    " by backlogged flows in the measured time",
 )(lambda run: run.packets(run.flows.of_lives("retransmits")))
 TIMEOUTS = OF_NETWORK.has(
     "timeouts",
     "timeouts",
     "",
-    "retransmission timeouts of flows that started after the warm-up, until they finish; of endless flows in the"
-    " measured time",
+    "retransmission timeouts of finite flows that started after the warm-up, until they finish, and of backlogged flows"
+    " in the measured time",
 )(lambda run: run.packets(run.flows.of_lives("timeouts")))
 DEADLINE_MISS = OF_NETWORK.has("deadline_miss", "deadlines missed", "share", "share of deadlines that flows missed")(
     lambda run: run.flows.deadline_miss

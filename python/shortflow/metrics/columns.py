@@ -20,9 +20,11 @@ def check_columns(name: str, table: pl.DataFrame) -> None:
     """Raises `ValueError` for a missing column, a wrong type, or a null in a column that must have values."""
     wanted, found = TABLES[name], table.schema
     if missing := sorted(wanted.keys() - found.keys()):
-        raise ValueError(f"without {', '.join(missing)}, or written by another version")
+        raise ValueError(f"has no {', '.join(missing)}, or was written by another version")
     for column, dtype in wanted.items():
         if found[column] != dtype:
-            raise ValueError(f"{column}: found {found[column]} in place of {dtype}, or written by another version")
-        if column not in OPTIONAL[name] and table[column].null_count():
-            raise ValueError(f"{column}: rows without one")
+            raise ValueError(f"{column}: found {found[column]} in place of {dtype}, or was written by another version")
+        if column not in OPTIONAL[name] and (empty := table[column].null_count()):
+            raise ValueError(
+                f"{column}: {empty:,} of {table.height:,} rows have no value; expected a value in each row"
+            )

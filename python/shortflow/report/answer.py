@@ -9,7 +9,7 @@ from shortflow.errors import unknown_name
 from shortflow.judge.best import Order
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, mean_table
 from shortflow.judge.verdicts import Verdict
-from shortflow.metrics.catalogue import FCT, MEAN_FCT, STATISTICS, TASK_TIME, Metric, short_and_long
+from shortflow.metrics.catalogue import FCT, MEAN_FCT, STATISTICS, TASK_TIME, TASKS, Metric, short_and_long
 from shortflow.metrics.stakes import place
 from shortflow.order import AnswerLine, is_exact, line_of, margin, on_common_seeds
 from shortflow.quantities import counted
@@ -199,10 +199,11 @@ class Ranking:
             ]
             if counts and min(counts) < wanted:
                 seen = " to ".join(dict.fromkeys(f"{count:,.0f}" for count in (min(counts), max(counts))))
-                flows = "flow" if max(counts) == 1 else "flows"
+                one, many = (metric.task, TASKS[metric.task]) if metric.task else ("flow", "flows")
                 each = " in each seed" if len(self.study.seeds) > 1 else ""
-                remedy = f"Simulate longer, until there are {wanted:,} or more."
-                yield f"The {phrase(metric)} rests on {seen} {flows}{each}. {remedy}"
+                data = f"{seen} finished {one if max(counts) == 1 else many}{each}"
+                remedy = f"Simulate longer, until there are at least {wanted:,} {many}{each}."
+                yield f"The {phrase(metric)} is computed from {data}, so a single {one} can change it. {remedy}"
 
 
 def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:

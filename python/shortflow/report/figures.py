@@ -142,7 +142,7 @@ def trade_off(study: Results) -> Chart:
     caption += "Marks farther right and farther down are better."
     caption += f" Lines lead from {study.x_name} {ends[0]} to {ends[1]} (the large marks)." if ends else ""
     caption += _bounds(rows, "gain")
-    return Chart("trade-off", "What it costs", caption, rows, [panel], study.schemes)
+    return Chart("trade-off", "Trade-off", caption, rows, [panel], study.schemes)
 
 
 def completion_times(study: Results, flow_class: str | None = None) -> Chart:

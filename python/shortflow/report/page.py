@@ -63,12 +63,13 @@ def _head(of: Contents) -> Iterator[Words]:
         "note",
     )
     if of.failures:
-        text = "failed and are not in any number here; the same command retries them."
-        first = " The first errors are:" if len(of.failures) > _MOST_FAILURES else ""
-        yield Words(f"{counted(len(of.failures), 'run')} {text}{first}")
+        them = "it" if len(of.failures) == 1 else "them"
+        text = f"No number on this page includes {them}. The same command runs {them} again."
+        first = " The first errors:" if len(of.failures) > _MOST_FAILURES else ""
+        yield Words(f"{counted(len(of.failures), 'run')} failed. {text}{first}")
         yield Words("\n".join(map(_failure, of.failures[:_MOST_FAILURES])), "note")
     if of.damages:
-        yield Words(f"The page leaves out {counted(len(of.damages), 'damaged result')}:")
+        yield Words(f"This page leaves out {counted(len(of.damages), 'damaged result')}:")
         yield Words("\n".join(of.damages), "note")
 
 

@@ -213,14 +213,14 @@ def _impossible(record: Record) -> str:
     unknown = metrics.keys() - possible(record["classes"]).keys() if is_measured_today(record) else ()
     missing = sorted(TABLES.keys() - record["tables"].keys())
     found = {
-        "metrics: none": not metrics,
+        "metrics: found none; expected at least one metric": not metrics,
         f"metrics: {''.join(infinite[:1])} is not a finite number": infinite,
         f"metrics: {min(unknown, default='')} is unknown": unknown,
-        f"provenance: seed {seed} is none": not 0 <= seed < 2**64,
+        f"provenance: seed {seed} is not a whole number from 0 to {2**64 - 1}": not 0 <= seed < 2**64,
         f"meta: warmup_s = {meta['warmup_s']} is not before duration_s = {meta['duration_s']}": not (
             0 <= meta["warmup_s"] < meta["duration_s"]
         ),
-        f"tables: without {', '.join(missing)}": missing,
+        f"tables: {', '.join(missing)} missing": missing,
     }
     return next((what for what, wrong in found.items() if wrong), "")
 

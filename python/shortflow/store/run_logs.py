@@ -267,7 +267,7 @@ class _Log:
                 # The checksum is right, so the line is whole, but it has the fields of another version.
                 unread, example = unread + 1, f"such as line {number}: {error}"
             except (msgspec.MsgspecError, ValueError, KeyError) as error:
-                what = f"without the part {error}" if isinstance(error, KeyError) else str(error)
+                what = f"its part {error} is not in the log" if isinstance(error, KeyError) else str(error)
                 kept.damages.append(f"{self._path}, line {number}: damaged: {what}; remove the line")
         self._lines += len(lines)
         self._is_over = no_writer and bool(lines)
@@ -324,7 +324,7 @@ class _Log:
         self._claims.pop(line.origin["key"], None)  # a finished or failed run ends its claim
         scenario, scheme, code = (self._parts[name] for name in (line.scenario, line.scheme, line.code))
         if scenario.scenario is None or scheme.scheme is None or code.code is None:
-            raise ValueError("a part of another kind")
+            raise ValueError("its parts are not those of a run; expected a scenario, a scheme and a code")
         origin: Provenance = {**scenario.scenario, **scheme.scheme, **code.code, **line.origin}
         if isinstance(line, _Failed):
             return Result.failed(origin, LostRun(line.error))

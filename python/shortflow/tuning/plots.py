@@ -67,7 +67,7 @@ def _trade_off(tuning: Tuning, groups: Groups, scales: Sequence[DisplayUnit]) ->
         f"Trade-off of {x.metric} and {y.metric}",
         f"Each mark is a trial: means over seeds 1 to {tuning.question.seeds}, which all have in common. Better is "
         f"{wanted}. The line is the Pareto front: no feasible trial is better in one objective and not worse in the "
-        "other. Schemes are marked as they are.",
+        'other. Marks labelled "untuned" are schemes before tuning.',
         rows,
         [marks.scatter(rows, axes[0], axes[1], schemes, "trial", joined=BEST)],
         schemes,
@@ -146,7 +146,7 @@ def _importance(tuning: Tuning, found: Sequence[Mapping[str, float]]) -> Chart:
     panels = [marks.bars(rows, "importance", order, title=name) for name, order in zip(names, orders, strict=True)]
     caption = (
         "How far the trials in the best tenth differ in a parameter from the others, as a share of the sum over all "
-        "parameters (Optuna's PED-ANOVA), constraints left aside. With a few dozen trials it is a rough guide."
+        "parameters (Optuna's PED-ANOVA). Constraints do not count. With a few dozen trials, the shares are rough."
     )
     return Chart("importance", "Importance of each parameter", caption, rows, panels)
 
