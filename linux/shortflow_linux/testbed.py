@@ -180,7 +180,7 @@ class Testbed(Executor):
                 check_columns(name, tables[name])
         except ValueError as error:  # the columns of another version of the program
             raise MissingRequirement(
-                f"{PROGRAM} is of another version: its tables are {error}; {HOW_TO_GET}"
+                f"{PROGRAM} is of another version ({error}); {HOW_TO_GET}"
             ) from error
         meta: Meta = document["meta"]
         meta["testbed"] = account = document["testbed"]
