@@ -179,9 +179,7 @@ class Testbed(Executor):
             for name in TABLES:
                 check_columns(name, tables[name])
         except ValueError as error:  # the columns of another version of the program
-            raise MissingRequirement(
-                f"{PROGRAM} is of another version ({error}); {HOW_TO_GET}"
-            ) from error
+            raise MissingRequirement(f"{PROGRAM} is of another version ({error}); {HOW_TO_GET}") from error
         meta: Meta = document["meta"]
         meta["testbed"] = account = document["testbed"]
         account["attempts"], account["late"] = tried, late

@@ -61,7 +61,7 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True)
 class Server:
-    """A link as a single server with Poisson arrivals of flows, and with endless flows."""
+    """A link as a single server with Poisson arrivals of flows, and with backlogged flows."""
 
     work: Sequence[Work]
     """Flows by size, in increasing order. The weights sum to 1."""
@@ -69,7 +69,7 @@ class Server:
     endless: int = 0
 
     def ps_mean(self) -> float:
-        """Mean slowdown under processor sharing. K endless flows lengthen each service time by (K + 1)/(1 - load).
+        """Mean slowdown under processor sharing. K backlogged flows lengthen each service time by (K + 1)/(1 - load).
 
         Kleinrock, Queueing Systems II, Sec. 4.4; with permanent customers, van den Berg and Boxma, 1991.
         """
@@ -82,8 +82,8 @@ class Server:
     def ps_short(self, share: float) -> float:
         """Quantile of the slowdown under processor sharing, for flows too short to see the number of flows change.
 
-        The number of other finite flows is negative binomial with parameter K + 1 (geometric without endless flows). A
-        longer flow sees this number change, so its slowdown is closer to the mean.
+        The number of other finite flows is negative binomial with parameter K + 1 (geometric without backlogged flows).
+        A longer flow sees this number change, so its slowdown is closer to the mean.
         """
         states = list(self._states())
         slowdowns = sorted(

@@ -77,7 +77,7 @@ def _put_flows(made: Draft) -> None:
     if longest:
         time, why = max(time, 10 * longest), "dependent flows need a tenth of this time on empty links"
     if made.endless:
-        time, why = max(time, 0.01), "no file gives a time for the endless flows"
+        time, why = max(time, 0.01), "no file gives a time for the backlogged flows"
     made.assume("duration", time_text(min(time, _LONGEST)), why)
     drain = min(max(0.2, 8 * busy), _LONGEST)
     made.assume("drain", time_text(drain), "leaves time for flows to finish; a run ends with its last flow")
