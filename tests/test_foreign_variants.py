@@ -186,5 +186,7 @@ def test_maps_of_hpcc_have_the_same_rates(tmp_path: Path) -> None:
     """Otherwise, a rate without an entry would get a maximum threshold that is a multiple of the minimum."""
     text = "CC_MODE 1\nKMIN_MAP 2 25000000000 100 100000000000 400\nKMAX_MAP 1 100000000000 1600\n"
     (tmp_path / "config.txt").write_text(text)
-    with pytest.raises(sf.ConfigError, match=r"config.txt:3: KMAX_MAP: .*expected a pair for 25000000000 bit/s too"):
+    with pytest.raises(
+        sf.ConfigError, match=r"config.txt:3: KMAX_MAP: .*expected a pair for 25000000000 bit/s, as in another map"
+    ):
         sf.import_files(tmp_path / "config.txt", out=tmp_path / "made")

@@ -64,7 +64,7 @@ def test_a_report_shows_them_beside_the_schemes(shortflow: Command, scenario: st
     assert "12 runs, 0 reused" in shortflow(*arguments).stderr
     answer = shortflow("report", "kept", code=0)
     page = (tmp_path / answer.stdout.strip()).read_text()
-    assert "2 runs of 1 scheme, beside 10 runs of ideal schedulers on the same flows: " in page
+    assert "2 runs of 1 scheme, and 10 runs of ideal schedulers on the same flows: " in page
     assert "Provenance: all 12 runs, 10 of them of ideal schedulers" in page
     assert '<tr><th scope="row">ideal-srpt</th>' in page
 

@@ -180,7 +180,7 @@ def test_the_report_of_a_default_sweep_answers_as_the_command_does(shortflow: Co
     ):
         assert heading in page
     assert "Headlines over load and switch.mark_above" in page
-    assert "these runs have no tables. <code>sweep --tables</code> stores them." in page
+    assert "these runs have no tables. <code>sweep --tables</code> stores tables." in page
     (study,) = shortflow("report", "s", "--json").document["studies"]
     assert study["answer"]["lines"] == found["answer"]["lines"]
     assert study["answer"]["words"][:6] == found["answer"]["words"][:6]

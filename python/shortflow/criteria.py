@@ -31,3 +31,4 @@ class Criteria:
 
 
 USUAL = Criteria()
+"""The criteria that hold unless the caller gives others."""

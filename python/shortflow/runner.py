@@ -226,9 +226,10 @@ class _Work:
                 if result.error and not self.wanted.keep_going:
                     errors[places[run.key]] = result.error
                 else:
-                    kept = result if self.runner.holds else result.alone()
                     if self.runner.store:
                         kept = self.runner.store.keep(result, tables=self.wanted.tables)
+                    else:
+                        kept = result if self.runner.holds else result.alone()
                     self.done[run.key] = kept
                 # For any number of jobs, the error of the first failed run in order is raised.
                 if errors and min(errors) < min(unknown, default=len(places)):

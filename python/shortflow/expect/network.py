@@ -79,7 +79,7 @@ class Network:
         ports = [(a, b) for a, _, b in (name.partition("->") for name in scenario.core.ports())]
         links = _links(ports, values, scenario)
         file = values.get("topology.node_file")
-        nodes = _rows(scenario, file) if file else []
+        nodes = list(_rows(scenario, file)) if file else []
         if file:
             switches = {row["name"] for row in nodes if row["kind"] == "switch"}
         else:

@@ -101,7 +101,7 @@ def _summary(name: str, point: EntryPoint | None) -> str:
             spec, function = find_spec(point.module), point.attr
             body = ast.parse(Path(spec.origin if spec and spec.origin else os.devnull).read_text("utf-8")).body
         except Exception:  # any error, because `find_spec` imports the package that holds the module
-            return f"The command cannot be loaded: `shortflow {name}` prints the reason."
+            return f"It cannot be loaded: `shortflow {name}` prints the reason."
     else:
         body = ast.parse(file.read_text("utf-8")).body
     functions = (each for each in body if isinstance(each, ast.FunctionDef))

@@ -14,6 +14,7 @@ from shortflow.errors import TooLittle
 from shortflow.lazy import special
 
 CONFIDENCE = 0.95
+"""Confidence of every interval."""
 
 DECISIVE = 5
 """Minimum number of seeds from which a winner is named.
