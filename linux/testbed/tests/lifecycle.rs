@@ -261,8 +261,7 @@ fn the_record_of_a_namespace_that_cannot_be_inspected_stays() {
     assert!(!fs::exists(DIRECTORY).unwrap());
 }
 
-/// The unit's rights do not include mounting the bpf file system, so the first `load` runs as root and mounts it if
-/// necessary.
+/// The unit may not mount the bpf file system, so the first `load` runs as root and mounts it if necessary.
 #[test]
 fn the_rights_of_the_unit_are_enough_for_its_own_namespace() {
     let Some(_alone) = alone() else { return };
@@ -287,8 +286,7 @@ fn a_rule_that_may_not_be_removed_is_not_said_to_be_gone() {
     assert!(code == 3 && text.starts_with("missing: CAP_NET_ADMIN;"), "{code} {text}");
 }
 
-/// After a `load` that was killed between mount and mkdir, the next command unmounts the bpf file system, on a host
-/// that has no other.
+/// After a `load` killed between mount and mkdir, the next command unmounts the host's only bpf file system.
 #[test]
 fn a_file_system_that_nothing_is_in_goes() {
     let Some(_alone) = alone() else { return };
@@ -495,8 +493,7 @@ fn unload_says_what_goes_with_the_last_one() {
     assert_eq!(unload("sf_fast"), default + "sf_fast: unloaded\nport 5001: no class\n");
 }
 
-/// Some processes hide their network namespace even from root, such as the first process of a sandbox. The namespace
-/// of the default must still count as gone.
+/// The namespace of a default counts as gone though some processes hide their namespace even from root.
 #[test]
 fn to_root_a_namespace_that_is_gone_is_gone() {
     let Some(_alone) = alone() else { return };

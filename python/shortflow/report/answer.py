@@ -203,7 +203,10 @@ class Ranking:
                 each = " in each seed" if len(self.study.seeds) > 1 else ""
                 data = f"{seen} finished {one if max(counts) == 1 else many}{each}"
                 remedy = f"Simulate longer, until there are at least {wanted:,} {many}{each}."
-                yield f"The {phrase(metric)} is computed from {data}, so a single {one} can change it. {remedy}"
+                if max(counts):
+                    yield f"The {phrase(metric)} is computed from {data}, so a single {one} can change it. {remedy}"
+                else:
+                    yield f"The {phrase(metric)} is computed from unfinished {many} alone. {remedy}"
 
 
 def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:
