@@ -559,7 +559,7 @@ def test_sensitivity_tells_how_far_it_is_and_counts_all_runs(
     assert f"1 of {values} values tried\n" in told
     assert f"{values} of {values} values tried\n" in told
     (runs,) = re.findall(r"index\.html \((\d+) runs", told)
-    assert int(runs) > 2 * answered(tmp_path, ask_reproduction(select(["pecn/query"]), Scale.QUICK)).runs
+    assert int(runs) > 2 * len(answered(tmp_path, ask_reproduction(select(["pecn/query"]), Scale.QUICK)).runs)
     assert f"Scale quick, {runs} runs." in (tmp_path / "pecn.html").read_text(encoding="utf-8")
 
 

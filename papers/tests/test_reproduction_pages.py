@@ -142,7 +142,9 @@ def reproduced(name: str, finding: Finding, *drawings: Drawing, statement: str =
     origins: Any = {"runs": [{**made, "finished_at": f"{day}T12:00"} for day in days]}
     charts = [curves_of(each, f"{name.replace('/', '-')}-{place}") for place, each in enumerate(drawings, 1)]
     judged = [Judged(dataclasses.replace(claim, statement=statement), finding) for claim in figure.claims]
-    return Reproduction(Scale.QUICK, {}, [Reproduced(figure, charts, judged, {}, origins)], 1, 0, 0.1)
+    return Reproduction(
+        Scale.QUICK, {}, [Reproduced(figure, charts, judged, {}, origins)], frozenset({"run"}), frozenset(), 0.1
+    )
 
 
 def test_texts_of_claims_and_drawings_are_text_and_nothing_else(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def reproduce(
     runner = Runner(given.executor(jobs, dask), store)
     end = None if minutes is None else time.monotonic() + 60 * minutes
 
-    lines, took = Lines(), []
+    lines, parts = Lines(), list[Reproduction]()
     if fit:
         with concluding(store), progress_bar("fit", lines) as runner.progress:
             found = runner.answer(ranked(chosen_figures, scale, note), conclude=False)
@@ -122,16 +122,17 @@ def reproduce(
         label = ", ".join(f"{name}={value}" for name, value in chosen.items()) or scale.value
         with progress_bar(label, lines) as runner.progress:
             found = runner.answer(ask_reproduction(figures, scale, chosen), conclude=False)
-        took.append((found.runs, found.reused, found.seconds))
+        parts.append(found)
         return found
 
     with concluding(store):
         done = again(chosen, chosen_figures)
         moved = _sensitivity(done, again, out / "tried.json", end, lines) if sensitivity else []
         done = ranged(done, again)
-    runs, reused, seconds = map(sum, zip(*took, strict=True))
-    done = replace(done, runs=runs, reused=reused, seconds=seconds)
-    note_report(write_pages(done, out), runs, reused, seconds)
+    runs = frozenset[str]().union(*(each.runs for each in parts))
+    simulated = frozenset[str]().union(*(each.runs - each.reused for each in parts))
+    done = replace(done, runs=runs, reused=runs - simulated, seconds=sum(each.seconds for each in parts))
+    note_report(write_pages(done, out), len(done.runs), len(done.reused), done.seconds)
     for change, places in done.not_reached.items():
         note(f"{change} is not followed by {', '.join(places)}")
     differs = any(judged.finding.verdict is Verdict.DIFFERS for judged in done.claims)
@@ -151,7 +152,7 @@ def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | Non
     def all_tried(what: str, others: Sequence[Other]) -> bool:
         others = untried(done, others, known()) if end else others
         runs = planned(done, others)
-        note(f"{len(others)} {what}: at most {runs} runs, {runs * done.seconds / max(done.runs, 1) / 3600:.2g} h")
+        note(f"{len(others)} {what}: at most {runs} runs, {runs * done.seconds / max(len(done.runs), 1) / 3600:.2g} h")
         for place, other in enumerate(others):
             if end and time.monotonic() > end:
                 note(f"{len(others) - place} of {len(others)} {what} are left: the same command goes on with them")

@@ -104,9 +104,10 @@ class Reproduction:
     scale: Scale
     chosen: Chosen
     figures: Sequence[Reproduced]
-    runs: int
-    reused: int
-    """Number of runs found in the store."""
+    runs: frozenset[str]
+    """Keys of the runs."""
+    reused: frozenset[str]
+    """Keys of the runs that were found in the store."""
     seconds: float
     reach: dict[tuple[str, str], set[str]] = field(default_factory=dict, repr=False)
     """Cache: the claims that read a study changed by a value of a choice, by choice and value."""
@@ -143,7 +144,7 @@ class Reproduction:
         part = [f"A part: {here} of {every} figures."] if here < every else []
         chosen = ", ".join(f"{name}={value}" for name, value in self.chosen.items()) or "as the recipes take them"
         without = [f"{change} is not followed by {', '.join(places)}." for change, places in self.not_reached.items()]
-        return " ".join([*part, f"Scale {self.scale.value}, {self.runs} runs. Choices: {chosen}.", *without])
+        return " ".join([*part, f"Scale {self.scale.value}, {len(self.runs)} runs. Choices: {chosen}.", *without])
 
     def document(self) -> dict[str, Any]:
         """Verdicts as plain data."""
@@ -153,7 +154,7 @@ class Reproduction:
             "not_reached": self.not_reached,
             "claims": [judged.document() for judged in self.claims],
             "summary": self.summary,
-            "runs": self.runs,
+            "runs": len(self.runs),
             "seconds": round(self.seconds, 1),
         }
 
@@ -206,8 +207,8 @@ def ask_reproduction(chosen_figures: Sequence[Figure], scale: Scale, chosen: Cho
     done = yield Wanted([run for plan in planned for run in plan.all_runs], keep_going=keep_going)
     results = {result.key: result for result in done}
     figures = [_finished(plan, results) for plan in planned]
-    reused = sum(result.reused for result in results.values())
-    return Reproduction(scale, chosen, figures, len(results), reused, time.perf_counter() - started)
+    reused = frozenset(key for key, result in results.items() if result.reused)
+    return Reproduction(scale, chosen, figures, frozenset(results), reused, time.perf_counter() - started)
 
 
 def _all_planned(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen) -> list[Planned]:
