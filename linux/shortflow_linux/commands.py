@@ -46,7 +46,7 @@ from shortflow.api.metrics import (
     UTILISATION,
 )
 from shortflow.api.numbers import counted
-from shortflow.api.pages import Block, Words, comparison_blocks, metrics_of, results_table, unfinished
+from shortflow.api.pages import Block, Words, comparison_blocks, metrics_of, notes_on_results, results_table, unfinished
 from shortflow.api.runs import Account, Plan, Results
 from shortflow.api.scenarios import as_pairs, load_scenario
 from shortflow_linux import agreement as study
@@ -93,7 +93,7 @@ def on_testbed(
     account = measured.meta["testbed"]
     comparison = Results([measured], loaded.name, loaded.title, drawn)
     note_faults(measured.meta["drops"])
-    note_about([*comparison.notes, *filter(None, [unfinished(comparison)])])
+    note_about([*notes_on_results(comparison), *filter(None, [unfinished(comparison)])])
     _note_late(account, "")
     code = exit_code(testbed.is_trustworthy(measured), allow_late, virtual)
     return Answer(
@@ -126,7 +126,7 @@ def compare_sim(
     with reporting(f"{load_scenario(scenario).name}, {scheme}, on both", progress) as bar:
         both = testbed.side_by_side(bed, scheme, range(1, seeds + 1), settings or {}, progress=bar)
     reasons = testbed.known_differences(both, scheme)
-    note_about([*both.notes, *filter(None, [unfinished(both)])])
+    note_about([*notes_on_results(both), *filter(None, [unfinished(both)])])
     kept, accounts = len(both.seeds), testbed.accounts(both)
     code = exit_code(kept == seeds, allow_late, virtual)
 

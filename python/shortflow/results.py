@@ -18,10 +18,8 @@ from shortflow.judge.samples import Sample, are_same, gave_one_run
 from shortflow.metrics import catalogue
 from shortflow.metrics.absence import check_name, missing
 from shortflow.metrics.data import USUAL_BINS, Bins
-from shortflow.quantities import counted, parse
+from shortflow.quantities import parse
 from shortflow.result import Result
-from shortflow.scenario import WARNING, idle_notes, warnings_at
-from shortflow.scheme import differing
 
 if TYPE_CHECKING:
     from shortflow.measured import MeasuredFlows
@@ -217,59 +215,12 @@ class Results:
     @property
     def measured_s(self) -> tuple[float, float] | None:
         """Measured time (start, end) in seconds, from warm-up to duration. None if unknown."""
-        known = {key: parse(value) for key, value in self._settings.items() if key in ("warmup", "duration")}
+        known = {key: parse(value) for key, value in self.resolved.items() if key in ("warmup", "duration")}
         start, end = (known.get(key) for key in ("warmup", "duration"))
         return (start.number * start.factor, end.number * end.factor) if start and end else None
 
     @property
-    def notes(self) -> list[str]:
-        """Limits of the numbers: warnings, constants that differ between schemes, and ideal rows that are left out."""
-        found = self.notes_on_settings
-        if self.no_ideal:
-            found.append(f"no ideal rows: {self.no_ideal}")
-        ports = self._settings.get("measure.ports", "")
-        if ports.startswith("all ") and catalogue.QUEUE_MEAN["pkt"].pattern in self.metrics:
-            found.append(
-                f"queues and link use are means over {ports}, because traffic goes to several hosts; "
-                "choose ports with measure.ports"
-            )
-        for kind in dict.fromkeys(kind for run in self.runs for kind in run.meta.get("remarks", {})):
-            runs = [run for run in self.runs if kind in run.meta.get("remarks", {})]
-            names = ", ".join(dict.fromkeys(run.scheme for run in runs))
-            where = f"{names} (as {runs[0].scheme} with seed {runs[0].seed})" if len(runs) > 1 else names
-            found.append(f"{where}: {runs[0].meta['remarks'][kind]}")
-        return found
-
-    @functools.cached_property
-    def omitted(self) -> list[str]:
-        """Flows of the user's files that were not simulated or not counted, in words."""
-        return list(dict.fromkeys(text for run in self.runs for text in run.meta.get("omitted", ())))
-
-    @property
-    def notes_on_settings(self) -> list[str]:
-        """Warnings with the points to which they apply, and constants that differ between the schemes."""
-        warned = [
-            (each.place, [note for note in each._warnings if note not in self.omitted])
-            for each in self.points
-            if each.runs
-        ]
-        around = (each for run in self.runs[:1] for each in run.provenance["scenario_settings"])
-        origins = {run.scheme: run.provenance["scheme_settings"] for run in self.runs}
-        return [*warnings_at(warned), *differing(origins, around)]
-
-    @property
-    def _warnings(self) -> list[str]:
-        """Warnings of the first run's scenario, and keys without effect under the schemes."""
-        notes = self.runs[0].provenance["traffic_notes"]
-        found = {run.scheme: run.provenance for run in self.runs}
-        idle = [
-            (scheme, [each["key"] for each in of["scheme_settings"]], of.get("idle", []))
-            for scheme, of in found.items()
-        ]
-        return [*(note[len(WARNING) :] for note in notes if note.startswith(WARNING)), *idle_notes(idle)]
-
-    @property
-    def _settings(self) -> dict[str, str]:
+    def resolved(self) -> dict[str, str]:
         """Resolved settings of the first run's scenario."""
         return {each["key"]: each["value"] for run in self.runs[:1] for each in run.provenance["scenario_settings"]}
 
@@ -339,27 +290,6 @@ class Results:
     def is_exact(self, scheme: str) -> bool:
         """True if several seeds of a scheme gave equal runs, so that other seeds would too."""
         return gave_one_run(self._digests(scheme).values())
-
-    def __repr__(self) -> str:
-        """Scenario, schemes and number of runs."""
-        if self.directory:
-            return f"<Results {self.directory}: {counted(len(self.done), 'run')} of {', '.join(self.scenarios)}>"
-        failed = f", {len(self.failed)} failed" if self.failed else ""
-        seeds = f"seed {self.seeds[0]}" if len(self.seeds) == 1 else f"{len(self.seeds)} seeds"
-        which = (
-            f"{counted(len(self.points), 'point')} of {', '.join(self.keys)}" if self.keys else ", ".join(self.schemes)
-        )
-        what = counted(len(self.results) + len(self.failed), "run") if self.keys else seeds
-        return f"<Results {self.scenario}{self.changed}: {which}; {what}{failed}>"
-
-    @property
-    def changed(self) -> str:
-        """Changed settings that are equal everywhere, as the suffix of a title."""
-        values = [*self.settings.items()]
-        if self.keys:
-            varies = {key for each in self.dimensions for key in (each.key, *each.in_step)}
-            values += [(key, self.done[0].at[key]) for key in self.keys if self.done and key not in varies]
-        return "".join(f", {key} = {value}" for key, value in values)
 
     def _check(self, metric: str, *schemes: str) -> None:
         for scheme in schemes:

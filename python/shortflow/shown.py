@@ -119,7 +119,7 @@ class Result(result.Result, Shown):
 
     def _blocks(self) -> "list[report.blocks.Block]":
         alone = report.views.alone(self)
-        notes = [*alone.omitted, *alone.notes]
+        notes = [*report.notes.omitted_flows(alone), *report.notes.notes_on_results(alone)]
         return [*report.tables.run_blocks(alone), *([report.blocks.Words("\n".join(notes))] if notes else [])]
 
 
@@ -172,6 +172,11 @@ class Results(results.Results, Shown):
     def results(self) -> Sequence[Result]:
         """Successful runs, with ideal schedulers last. A run at several points is listed once."""
         return [*map(Result.showing, super().results)]
+
+    @property
+    def notes(self) -> list[str]:
+        """Limits of the numbers: warnings, constants that differ between schemes, and ideal rows that are left out."""
+        return report.notes.notes_on_results(self)
 
     @front_door
     def answer(
@@ -238,6 +243,10 @@ class Results(results.Results, Shown):
         `read_store` and `shortflow report` read the store.
         """
         return store.runs.save(self.results, directory)
+
+    def __repr__(self) -> str:
+        """Scenario, schemes and number of runs."""
+        return f"<Results {report.views.in_one_line(self)}>"
 
     def _blocks(self) -> "list[report.blocks.Block]":
         return report.views.results_blocks(self)

@@ -29,8 +29,8 @@ def _answer(found: Result, values: Mapping[str, Any]) -> Answer:
 
 def _blocks(alone: Results) -> "Iterator[report.blocks.Block]":
     yield from report.tables.run_blocks(alone, " (all metrics: --json)")
-    if alone.omitted:
-        yield report.blocks.Words("\n".join(f"{text}." for text in alone.omitted))
+    if omitted := report.notes.omitted_flows(alone):
+        yield report.blocks.Words("\n".join(f"{text}." for text in omitted))
 
 
 def _alone(found: Result, settings: Settings | None) -> Results:
@@ -142,7 +142,7 @@ def run(
     _note_captured(captured, trace, _missing(result, captured, trace, drawn))
     notes.note_faults(result.meta["drops"])
     alone = _alone(result, settings)
-    notes.note_about([*alone.notes, *filter(None, [report.caveats.unfinished(alone)])])
+    notes.note_about([*report.notes.notes_on_results(alone), *filter(None, [report.caveats.unfinished(alone)])])
     return result
 
 

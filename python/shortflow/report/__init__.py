@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from shortflow.report import blocks as blocks
     from shortflow.report import caveats as caveats
     from shortflow.report import document as document
+    from shortflow.report import notes as notes
     from shortflow.report import plots as plots
     from shortflow.report import tables as tables
     from shortflow.report import templates as templates

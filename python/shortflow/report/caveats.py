@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, Estimate
 from shortflow.metrics.catalogue import FLOWS_DONE, SIZE_FLOW_GOODPUT, SIZE_MEAN_FCT, UNFINISHED, Metric
 from shortflow.quantities import counted
+from shortflow.report.notes import omitted_flows
 from shortflow.report.queues import packet_bytes, queue_unit
 from shortflow.report.used_links import inner_bottleneck, links
 from shortflow.report.wording import listed, phrase, scheme_pairs
@@ -17,7 +18,7 @@ _LEAST_MOVE = 0.0005
 
 def notes(study: Results, metrics: Sequence[Metric]) -> Iterator[str]:
     """All notes on a study that is compared by these metrics."""
-    yield from (f"{text}." for text in study.omitted)
+    yield from (f"{text}." for text in omitted_flows(study))
     if any(_counts(study, scheme)[1] for scheme in study.schemes):
         yield unfinished(study) or "All measured flows finished."
     yield from _cut_goodput(study, metrics)

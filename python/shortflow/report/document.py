@@ -7,13 +7,14 @@ from shortflow.criteria import USUAL
 from shortflow.judge.estimates import difference_table, mean_table
 from shortflow.metrics.catalogue import UNFINISHED_OF_ALL
 from shortflow.report.answer import answer
+from shortflow.report.notes import notes_on_settings, omitted_flows
 from shortflow.results import Results
 
 
 def results_table(results: Results) -> dict[str, Any]:
     """Results as plain data. Several points are a list of points, each with digests and paired differences."""
     found: dict[str, Any] = {"scenario": results.scenario, "title": results.title, "settings": dict(results.settings)}
-    found |= {"bins": list(results.bins.ends), "notes": [*results.omitted, *results.notes_on_settings]}
+    found |= {"bins": list(results.bins.ends), "notes": [*omitted_flows(results), *notes_on_settings(results)]}
     if len(results.schemes) > 1 or results.dimensions:
         found["answer"] = answer(results, results.criteria or USUAL).document()
     if results.keys:

@@ -14,6 +14,7 @@ from shortflow.report.blocks import Block, Legend, PagePart, Words, text_section
 from shortflow.report.chart import Chart, finite_only
 from shortflow.report.document import results_table
 from shortflow.report.figures import charts, shown_first
+from shortflow.report.notes import notes_on_settings
 from shortflow.report.tables import measured_time, settings_sections, study_section
 from shortflow.report.wording import everyone, sizes_in_words
 from shortflow.result import Result, changed
@@ -147,7 +148,7 @@ def _study_blocks(study: Results, of: Contents) -> Iterator[Block]:
     for heading, words in (("Best values of each scheme", ranking.by_value), (each_point, ranking.at_points)):
         if words:
             yield PagePart(heading, [Words("\n".join(words), "note")], folded=True)
-    yield Words("\n".join([*ranking.caveats, *study.notes_on_settings]), "note")
+    yield Words("\n".join([*ranking.caveats, *notes_on_settings(study)]), "note")
     values = zip(study.dimensions, shown_first(study) or [], strict=True)
     yield Legend(everyone(study), [(each.label, each.values, first) for each, first in values])
     yield from charts(study, ranking.metrics)

@@ -2,8 +2,10 @@
 
 from shortflow.criteria import USUAL
 from shortflow.errors import ConfigError, unknown_name
+from shortflow.quantities import counted
 from shortflow.report.answer import answer
 from shortflow.report.blocks import Block, Words
+from shortflow.report.notes import notes_on_results
 from shortflow.report.study import studies
 from shortflow.report.tables import caption, main_blocks, sweep_section
 from shortflow.result import Result, changed
@@ -15,15 +17,33 @@ def alone(run: Result) -> Results:
     return Results.of_point([run], changed(run.provenance))
 
 
+def in_one_line(results: Results) -> str:
+    """Scenario, settings that are equal everywhere, schemes or settings that vary, and number of runs."""
+    if results.directory:
+        return f"{results.directory}: {counted(len(results.done), 'run')} of {', '.join(results.scenarios)}"
+    failed = f", {len(results.failed)} failed" if results.failed else ""
+    which, what = ", ".join(results.schemes), f"{len(results.seeds)} seeds"
+    if len(results.seeds) == 1:
+        what = f"seed {results.seeds[0]}"
+    settings = [*results.settings.items()]
+    if results.keys:
+        varies = {key for each in results.dimensions for key in (each.key, *each.in_step)}
+        settings += [(key, results.done[0].at[key]) for key in results.keys if results.done and key not in varies]
+        which = f"{counted(len(results.points), 'point')} of {', '.join(results.keys)}"
+        what = counted(len(results.results) + len(results.failed), "run")
+    equal = "".join(f", {key} = {value}" for key, value in settings)
+    return f"{results.scenario}{equal}: {which}; {what}{failed}"
+
+
 def results_blocks(results: Results) -> list[Block]:
     """Main tables and answer of results; of a store, those of each of its scenarios."""
     if results.directory:
         found = [block for study in studies(results.results) for block in sweep_blocks(study)]
-        return [Words(repr(results)[len("<Results ") : -1]), *found]
+        return [Words(in_one_line(results)), *found]
     if results.keys:
         return sweep_blocks(results)
     ranking = answer(results, results.criteria or USUAL)
-    words = [*ranking.words, *results.notes]
+    words = [*ranking.words, *notes_on_results(results)]
     return [*main_blocks(results, ranking.metrics), *([Words("\n".join(words))] if words else [])]
 
 
