@@ -150,7 +150,12 @@ def test_a_measured_number_is_refused_by_name(shortflow: Command) -> None:
         "p99": "expected NAME=NUMBER with a unit",
         "p99=3Mbps": "expected a number in s",
         "goodput=3Mbps": "goodput is a number of backlogged flows, and the scenario has no such flows",
-        "p98_short_s=3ms": "some runs have no metric p98_short_s",
+        "p99=3": "the number has no unit; expected a number in s",
+        "timeouts=3ms": "timeouts has no unit; expected a plain number",
+        "p98_short_s=3ms": '"p98_short_s": unknown metric; did you mean "p95_short_s"?',
+        "goodputs=3Mbps": 'did you mean "goodput"?; expected mean, p50, p95, p99, goodput, bandwidth, or a metric of',
+        "query_time_s=3ms": "no run here has this metric",
+        "distance_short=1.5": "compares with ideal SRPT, and `expect` runs no ideal scheduler",
     }.items():
         assert wanted in shortflow("expect", "incast", "--measured", text, code=2).stderr, text
     closed = ("expect", "dctcp-incast", "--set", "duration=100ms", "--measured")

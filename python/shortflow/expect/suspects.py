@@ -10,15 +10,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from shortflow.errors import ConfigError
+from shortflow.errors import ConfigError, did_you_mean
 from shortflow.expect.network import UNLIMITED, base_value
 from shortflow.expect.numbers import Arithmetic, name_of
 from shortflow.expect.simulated import MOST_HOPS
 from shortflow.lazy import pl
+from shortflow.metrics.absence import check_name, missing
+from shortflow.metrics.catalogue import possible
 from shortflow.quantities import parse
 from shortflow.result import Result
 from shortflow.runner import Ask, Wanted
 from shortflow.runs import Plan, Run
+from shortflow.terms import Bound
 
 SEEDS = range(1, 6)
 """Seeds that give the expected range."""
@@ -33,6 +36,8 @@ _USELESS = 0.9
 """A suspect that leaves a larger share of the deviation unexplained is not named."""
 _JUMBO = 8960
 """Payload in bytes of a segment in a packet of 9,000 bytes."""
+_SCALED = ("s", "B", "bps")
+"""Units of numbers that are usually written in a multiple of the unit, so a number without its unit is refused."""
 SHORT_NAMES = ("mean", "p50", "p95", "p99", "goodput", "bandwidth")
 
 
@@ -111,17 +116,19 @@ def parse_measured(text: str, arithmetic: Arithmetic) -> Measured:
 
     NAME is a metric, or a short name if only one class has such a metric.
 
-    Raises `ConfigError` for a number without the right unit, or a short name that fits several classes or none.
+    Raises `ConfigError` for an unknown name, for a number without the right unit, and for a short name that fits
+    several classes or none.
     """
     name, _, value = (part.strip() for part in text.partition("="))
-    found = parse(value)
-    if found is None:
+    found = Bound.number(value)
+    if found is None or not math.isfinite(found[0]):
         raise ConfigError(f"--measured {text}: expected NAME=NUMBER with a unit, such as p99=3.1ms or goodput=940Mbps")
     metric = _metric(name, text, arithmetic)
-    unit = "s" if metric.endswith("_s") else "bps" if metric.endswith("_bps") or name == "bandwidth" else found.base
-    if found.base != unit:
-        raise ConfigError(f"--measured {text}: expected a number in {unit}")
-    number = Measured(name, metric, found.number * found.factor, unit)
+    unit = "bps" if name == "bandwidth" else possible(arithmetic.scenario.classes)[metric].unit
+    Bound(name, "=", *found).check_unit(f"--measured {text}", unit)
+    if not found[1] and unit in _SCALED:
+        raise ConfigError(f"--measured {text}: the number has no unit; expected a number in {unit}")
+    number = Measured(name, metric, found[0], unit)
     if name != "bandwidth":
         return number
     if not arithmetic.use:
@@ -137,6 +144,12 @@ def _metric(name: str, text: str, arithmetic: Arithmetic) -> str:
     if name == "bandwidth":
         return "utilisation"
     if name not in SHORT_NAMES:
+        of_scenario = arithmetic.scenario.classes
+        names = [*SHORT_NAMES, *possible(of_scenario)]
+        if name not in names:
+            expected = f"expected {', '.join(SHORT_NAMES)}, or a metric of `shortflow list metrics`"
+            raise ConfigError(f'--measured {text}: "{name}": unknown metric{did_you_mean(name, names)}; {expected}')
+        check_name(name, of_scenario, "`expect` runs no ideal scheduler with the scheme")
         return name
     classes, pattern = (endless, "goodput_{}_bps") if name == "goodput" else (finite, f"{name}_{{}}_s")
     pattern = pattern.replace("mean_", "afct_")
@@ -409,9 +422,14 @@ def _in_order(found: Sequence[Accused]) -> list[Accused]:
 
 def _verdict(measured: Measured, usual: Sequence[Result]) -> Comparison:
     found = [value for result in usual if (value := measured.of(result)) is not None]
+    if not found:
+        raise missing(
+            measured.metric, (row.metric for each in usual for row in each.rows), (each.meta for each in usual)
+        )
     if len(found) < len(usual):
         raise ConfigError(
-            f"--measured {measured.name}: some runs have no metric {measured.metric}; `shortflow list metrics` has all"
+            f"--measured {measured.name}: only {len(found)} of {len(usual)} runs have the metric {measured.metric}; "
+            "with a longer duration, more runs may have it"
         )
     mean, spread = statistics.mean(found), statistics.stdev(found)
     near = max(_STUDENT * spread * math.sqrt(1 + 1 / len(found)), _NEAR.get(measured.unit, _NEAR_TIMES) * abs(mean))
