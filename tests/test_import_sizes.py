@@ -58,6 +58,7 @@ FORMS: dict[str, str | bytes] = {
     "shares of larger flows": "".join(f"{size} {1 - share:g}\n" for size, share in ROWS),
     "kilobytes by the header": "size_KB,cdf\n" + rows("{size},{share}", unit=1000),
     "units in the fields": rows("{size}B {share}"),
+    "units after a blank": rows("{size} KB {share}", unit=1000),
     "a list of a program": "[" + rows("[{size}, {share}],").strip() + "]",
     "one line": "[" + rows("[{size}, {share}],").replace("\n", " ").strip() + "]",
     "an index of pandas": ",size,cdf\n" + "".join(f"{i},{size},{share}\n" for i, (size, share) in enumerate(ROWS)),
@@ -109,6 +110,9 @@ def test_units_steps_and_samples(tmp_path: Path, text: str, unit: str | None, ex
         ("0 0\n1000 0.9\n2000 0.1\n90000 1\n", 'sizes.txt:3: share: "0.1"; expected no less'),
         ("0 0\n1000 half\n2000 0.7\n90000 1\n", 'sizes.txt:2: share: "half"; expected a number from 0 on'),
         ("0 0\n", "last share"),
+        ("1K 0.2\n5K 0.6\n20K 1\n", 'sizes.txt:1: size: "1K"; expected a number of bytes, such as 3000 or 3KB'),
+        ("1K\n" + "3000\n" * 10, 'sizes.txt:1: size: "1K"; expected a number of bytes, such as 3000 or 3KB'),
+        ("1 K 0.2\n5 K 0.6\n20 K 1\n", "of no known format"),
         # The sizes of three columns are in bytes. In packets, the largest flow would have 44 GB.
         ("0 1 0\n10000 1 0.5\n30000000 1 1\n", "bytes or packets? Give --unit B"),
     ],

@@ -23,6 +23,8 @@ _SPACED = re.compile(r"[1-9]\d{0,2}(?:[ \u00a0\u202f'’]\d{3})+(?:[.,]\d+)?")
 _UNSURE = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _POINT = re.compile(r"(?:0?|\d{4,})\.\d+%?|\d+\.(?:\d{0,2}|\d{4,})%?|\d[\d.]*e[-+]?\d+", re.IGNORECASE)
 """Numbers whose point is certainly a decimal point."""
+_BLANK_UNIT = re.compile(r"(?<![\w.,])(\d[\d.,]*) +(?=(?:[KMGT]i?)?(?:B|bytes?)\b)", re.IGNORECASE)
+"""The blank between a number and its unit of bytes, which separates no fields."""
 _REMARK = re.compile(r"\s(?:#|//).*$")
 _NAMES = {";": "semicolons", "|": "bars", "\t": "tabs", ",": "commas", ":": "colons", "": "blanks"}
 _LOOKED_AT = 200
@@ -83,7 +85,7 @@ def head(file: File) -> Grid:
 
 def _parts(line: str) -> list[str]:
     """Rows of a line. A list such as [[1, 0.5], [2, 1]] has several rows in a line."""
-    found = _REMARK.sub("", line)
+    found = _BLANK_UNIT.sub(r"\1", _REMARK.sub("", line))
     if not found.startswith(("[", "(", "{")):
         return [found]
     return [part for part in re.split(r"[\])}]\s*,?", found) if any(letter.isalnum() for letter in part)] or [found]
@@ -218,12 +220,13 @@ def is_amount(text: str) -> bool:
 def number(text: str) -> float | None:
     """The number in a field, in bytes if the field has a unit of data. Per cent stay per cent. None for other texts.
 
-    A unit that may mean bits or bytes counts as bytes here. `sizes.in_bytes` refuses such a unit.
+    A unit that may mean bits or bytes counts as bytes here, and so does a prefix alone, such as `3K`. `sizes.in_bytes`
+    refuses both.
     """
     try:
         return float(text.removesuffix("%"))
     except ValueError:
-        found = data_amount(text)
+        found = data_amount(text) or data_amount(f"{text}B")
     return found[0] * (found[1].size or 1.0) if found else None
 
 

@@ -82,8 +82,10 @@ def _read(file: File, options: Options) -> Part:
 
 
 def _is_ns2(found: Grid, rows: Sequence[Sequence[str]]) -> bool:
-    """True for three columns without a header, of which the second is constant."""
-    return not found.names and len(rows[0]) == _NS2 and len({row[1] for row in rows if len(row) == _NS2}) == 1
+    """True for three columns without a header, of which the second is a constant number."""
+    if found.names or len(rows[0]) != _NS2 or number(rows[0][1]) is None:
+        return False
+    return len({row[1] for row in rows if len(row) == _NS2}) == 1
 
 
 def _column(rows: Sequence[Sequence[str]], place: int) -> list[float]:
