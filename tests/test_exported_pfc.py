@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import pytest
 
 import shortflow as sf
-from made import star
+from made import star, sure
+from shortflow.quantities import parse
 from test_imported_pfc import LOSSLESS, with_
 from test_sonic import CONFIG, file, merged
 
@@ -126,6 +128,29 @@ def test_headroom_of_a_scenario_is_in_bytes(tmp_path: Path) -> None:
     sf.import_files(tmp_path / "patch" / "patch.json", out=tmp_path / "again")
     found = switch(tmp_path / "again")
     assert (found["xoff"], found["xon"], found["headroom"]) == ("20000B", "17920B", "53184B")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"host.jitter": "2us"},
+        {"host.stalls": "10", "host.stall_min": "20us", "host.stall_max": "40us", "tcp.mss": "1460B"},
+    ],
+)
+def test_each_link_has_the_headroom_that_the_simulator_requires(tmp_path: Path, settings: dict[str, str]) -> None:
+    """The simulator warns of a smaller headroom and names the bytes that may arrive. Each link has its own profile."""
+    xoff = {f"switch.s0->h{host}.xoff": f"{1_000_000 + host}B" for host in range(9)}
+    scenario = sf.load("lossless-slow-port", {**settings, "switch.xoff_alpha": "none", **xoff})
+    sf.export(scenario, "sonic", tmp_path / "patch", scheme="dcqcn")
+    profiles = json.loads((tmp_path / "patch" / "patch.json").read_text())["BUFFER_PROFILE"].values()
+    exported = {each["static_th"]: each["xoff"] for each in profiles if "xoff" in each}
+    for host in range(9):
+        short = sf.load("lossless-slow-port", {**settings, f"switch.s0->h{host}.headroom": "64B"})
+        (text,) = (each for each in short.warnings() if each.startswith("switch.headroom"))
+        required = sure(parse(re.search(rf"than the (\S+) that may arrive of h{host} ", text)[1]))  # type: ignore[index]
+        assert float(exported[str(1_000_000 + host)]) == pytest.approx(required.number * required.factor, abs=1)
+    assert len(set(exported.values())) == 2, "eight fast links and a slow one"
 
 
 def test_the_pool_leaves_room_for_the_headroom_of_the_profile(tmp_path: Path) -> None:
