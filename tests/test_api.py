@@ -197,6 +197,8 @@ def test_a_store_with_several_scenarios_is_asked_by_name(small: Tables, tmp_path
         stored.plot.fct_cdf()
     with pytest.raises(sf.ConfigError, match='did you mean "two-long-flows"'):
         stored.comparisons("two-long-flow")
+    with pytest.raises(sf.ConfigError, match='did you mean "scenario"'):
+        one.comparisons("scenarios")
 
 
 def test_tuning_takes_texts_and_goes_on(small: Tables, tmp_path: Path) -> None:

@@ -237,8 +237,19 @@ def test_a_page_about_some_runs_does_not_read_the_others(tmp_path: Path) -> None
     (tmp_path / "runs" / "old" / "result.json").write_text("{}", encoding="utf-8")
     page = tmp_path / "report.html"
     assert write_report(tmp_path, page, [RESULTS[0].key]) == 1
+    with pytest.raises(ConfigError, match=r"only: .* is not of the kind Collection; give a list"):
+        write_report(tmp_path, page, RESULTS[0].key)
     with pytest.raises(DamagedResult, match="old"):
         write_report(tmp_path, page)
+
+
+def test_a_page_about_an_unknown_run_is_refused_with_the_nearest_key(tmp_path: Path) -> None:
+    save(RESULTS[:2], tmp_path)
+    key = RESULTS[0].key
+    with pytest.raises(ConfigError, match=f'no run has the key "{key[:-1]}"; did you mean "{key}"'):
+        write_report(tmp_path, tmp_path / "report.html", [RESULTS[1].key, key[:-1]])
+    with pytest.raises(ConfigError, match="column run of read_store"):
+        write_report(tmp_path, tmp_path / "report.html", ["nothing like it"])
 
 
 @pytest.mark.parametrize("of_log", [False, True], ids=["a directory", "a line of a log"])

@@ -4,7 +4,7 @@ import functools
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import IntEnum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -89,7 +89,7 @@ def _check_kind(name: str, value: object, annotation: Any) -> None:
     kinds = [get_origin(part) or part for part in parts]
     if value is None or not UNCHECKED.isdisjoint(kinds) or not all(isinstance(kind, type) for kind in kinds):
         return
-    is_letters = isinstance(value, str) and Sequence in kinds and str not in kinds
+    is_letters = isinstance(value, str) and not {Collection, Sequence}.isdisjoint(kinds) and str not in kinds
     if is_letters or not isinstance(value, (os.PathLike, *kinds) if Path in kinds else tuple(kinds)):
         names = [kind.__name__ for kind in kinds if kind is not NoneType]
         remedy = f"; give a list, such as [{value!r}]" if is_letters else ""

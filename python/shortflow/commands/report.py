@@ -11,7 +11,7 @@ from shortflow.accounts.account import accounted
 from shortflow.accounts.carried import Carried
 from shortflow.accounts.charts import went_blocks
 from shortflow.criteria import USUAL, Criteria
-from shortflow.errors import ConfigError, DamagedResult, ExitCode
+from shortflow.errors import ConfigError, DamagedResult, ExitCode, front_door
 from shortflow.frames import FrameSource
 from shortflow.front import options as given
 from shortflow.front.command import Answer, Arg, Opt, command
@@ -110,9 +110,10 @@ def _more(study: Results, source: Scenario, progress: given.Progress) -> list[Bl
     return [*network_blocks(study, carried), *went_blocks(found)]
 
 
+@front_door
 def write_report(
-    directory: Path,
-    page: Path,
+    directory: str | Path,
+    page: str | Path,
     only: Collection[str] | None = None,
     *,
     measured: "FrameSource | None" = None,
@@ -125,11 +126,12 @@ def write_report(
     For a tuning, the page is that of `tune`. `measured` flows, as in `shortflow.compare`, are shown beside the runs of
     the only scenario.
 
-    Raises `ConfigError` if runs of one scenario come from different code. A damaged run raises `DamagedResult`. If the
-    list `damages` is given, it gets the damages instead, and the page leaves damaged runs out and names them. With
-    `only`, damaged records are ignored if every run with these keys is found. If one is missing, all damaged records
-    count, because their keys are unreadable.
+    Raises `ConfigError` if runs of one scenario come from different code, or if no run has one of the keys `only`. A
+    damaged run raises `DamagedResult`. If the list `damages` is given, it gets the damages instead, and the page leaves
+    damaged runs out and names them. With `only`, damaged records are ignored if every run with these keys is found. If
+    one is missing, all damaged records count, because their keys are unreadable.
     """
+    directory, page = Path(directory), Path(page)
     if only is None and measured is None and is_tuning(directory):
         tuning = load_tuning(directory)
         write_page(tuning, page)

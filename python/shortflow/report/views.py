@@ -63,6 +63,8 @@ def one_scenario(results: Results, scenario: str | None = None, *, tables: bool 
     if tables and not results.with_tables.done:
         raise ConfigError("these runs have no tables: `tables=True` and `sweep --tables` keep them")
     if not results.directory:
+        if scenario not in (None, results.scenario):
+            raise unknown_name("scenario of these runs", scenario, [results.scenario])
         return results.with_tables if tables and results.keys else results
     found = studies(run for run in results.results if run.tables or not tables)
     names = [each.scenario for each in found]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from shortflow.errors import ConfigError, DamagedResult, front_door
+from shortflow.errors import ConfigError, DamagedResult, did_you_mean, front_door
 from shortflow.result import Result, is_measured_today, parquet, with_distances
 from shortflow.results import Results
 from shortflow.runs import Run
@@ -138,13 +138,19 @@ def select_runs(directory: Path, only: Collection[str] | None = None, damages: l
     records are left out and added to the list, and raise only if no current run remains.
 
     With `only`, damaged records are ignored if every one of these runs is found. If one is missing, every damaged
-    record counts: its key is unreadable, so it may be the record of the missing run.
+    record counts: its key is unreadable, so it may be the record of the missing run. Without damaged records, a missing
+    run raises `ConfigError`.
     """
     found, damaged = _found(directory)
     if only is not None:
+        known = {each.key for each in found}
         found = [each for each in found if each.key in only]
         if {each.key for each in found if not each.error}.issuperset(only):
             damaged = []
+        unknown = [key for key in only if key not in known]
+        if unknown and known and not damaged:
+            hint = did_you_mean(unknown[0], known) or "; column run of read_store(…).to_frame() has the keys"
+            raise ConfigError(f'{directory}: only: no run has the key "{unknown[0]}"{hint}')
     if damages is not None:
         damages += damaged
     selection = supersede(found)
