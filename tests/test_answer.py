@@ -180,6 +180,12 @@ def test_one_seed_names_no_winner_and_few_flows_are_said() -> None:
     assert not [
         each for each in answer(compared({"dctcp": [4.0, 4.1]}, flows=1000)).words if "is computed from" in each
     ]
+    told = answer(compared({"b": [9.0, 9.4], "c": [2.0, 2.1]}, late={"b": 3}, flows=80)).words
+    assert (
+        "The p99 slowdown of flows up to 100 KB is computed from 80 finished flows in each seed, and from unfinished "
+        "flows by their age (3 of all sizes in each seed), so a single flow can change it. Simulate longer, until "
+        "there are at least 1,000 flows in each seed." in told
+    )
 
 
 def test_no_winner_is_named_from_fewer_than_five_seeds() -> None:

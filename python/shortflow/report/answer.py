@@ -9,7 +9,7 @@ from shortflow.errors import unknown_name
 from shortflow.judge.best import Order
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, mean_table
 from shortflow.judge.verdicts import Verdict
-from shortflow.metrics.catalogue import FCT, MEAN_FCT, STATISTICS, TASK_TIME, TASKS, Metric, short_and_long
+from shortflow.metrics.catalogue import FCT, MEAN_FCT, STATISTICS, TASK_TIME, TASKS, UNFINISHED, Metric, short_and_long
 from shortflow.metrics.stakes import place
 from shortflow.order import AnswerLine, is_exact, line_of, margin, on_common_seeds
 from shortflow.quantities import counted
@@ -191,22 +191,33 @@ class Ranking:
             if found is None or found[0] is None or found[0] >= 100:
                 continue
             wanted = round(_BEYOND / (1 - found[0] / 100))
-            counts = [
-                count
-                for point in self.study.points
-                for scheme in point.schemes
-                for count in point.values(scheme, found[1][0]).values()
-            ]
+            counts = self._counts(found[1][0])
             if counts and min(counts) < wanted:
-                seen = " to ".join(dict.fromkeys(f"{count:,.0f}" for count in (min(counts), max(counts))))
                 one, many = (metric.task, TASKS[metric.task]) if metric.task else ("flow", "flows")
                 each = " in each seed" if len(self.study.seeds) > 1 else ""
-                data = f"{seen} finished {one if max(counts) == 1 else many}{each}"
+                data = f"{_span(counts)} finished {one if max(counts) == 1 else many}{each}"
+                if late := [] if metric.task else self._counts(UNFINISHED.pattern, bounds=metric.name):
+                    data += f", and from unfinished {many} by their age ({_span(late)} of all sizes{each})"
                 remedy = f"Simulate longer, until there are at least {wanted:,} {many}{each}."
                 if max(counts):
                     yield f"The {phrase(metric)} is computed from {data}, so a single {one} can change it. {remedy}"
                 else:
                     yield f"The {phrase(metric)} is computed from unfinished {many} alone. {remedy}"
+
+    def _counts(self, name: str, bounds: str = "") -> list[float]:
+        """Values of a metric over schemes, points and seeds; with `bounds`, only where this metric is a lower bound."""
+        return [
+            count
+            for point in self.study.points
+            for scheme in point.schemes
+            if not bounds or point.is_bound(scheme, bounds)
+            for count in point.values(scheme, name).values()
+        ]
+
+
+def _span(counts: Sequence[float]) -> str:
+    """The smallest and largest count; one number if they are equal."""
+    return " to ".join(dict.fromkeys(f"{count:,.0f}" for count in (min(counts), max(counts))))
 
 
 def answer(study: Results, criteria: Criteria = USUAL) -> Ranking:
