@@ -68,7 +68,9 @@ def test_thresholds_that_starve_the_links_are_to_be_changed(shortflow: Command, 
         code=0,
     )
     made = json.loads((tmp_path / "advice" / "patch" / "patch.json").read_text())
-    assert "Keep yours" not in said.stdout
+    assert "switch.mark_above is 1500B today, and the best value is " in said.stdout
+    assert "Keep today's thresholds" not in said.stdout
+    assert "The patch is advice/patch/patch.json." in said.stdout
     assert list(made["WRED_PROFILE"]) == ["SLOW"]
     assert int(made["WRED_PROFILE"]["SLOW"]["green_max_threshold"]) > 1500
     assert json.loads(config.text)["WRED_PROFILE"]["SLOW"]["green_max_threshold"] == "1500"  # the file stays as it was

@@ -27,7 +27,7 @@ from shortflow.imports.scenario import FILE
 from shortflow.imports.sonic import SCHEMES, SONIC
 from shortflow.judge.verdicts import Verdict
 from shortflow.metrics.catalogue import possible
-from shortflow.quantities import parse
+from shortflow.quantities import counted, parse
 from shortflow.report.blocks import Block, Words
 from shortflow.terms import pairs
 from shortflow.tuning.goal import Parameter
@@ -93,18 +93,22 @@ class Advice:
     runs: int
 
     def _blocks(self, out: Path) -> Iterator[Block]:
-        rows = [f"  {key}: {self.today[key]} today, {self.found[key]} found" for key in self.today]
-        yield Words("\n".join(["Thresholds:", *rows]))
-        yield Words("\n".join(["Change on fresh seeds:", *(f"  {name}: {words}" for name, words in self.buys.items())]))
+        rows = [f"{key} is {self.today[key]} today, and the best value is {self.found[key]}." for key in self.today]
+        yield Words("\n".join(rows))
+        if self.buys:
+            changes = [f"  {name} is {words}." for name, words in self.buys.items()]
+            yield Words("\n".join(["Fresh seeds compare the best values with today's:", *changes]))
         if self.keep:
-            yield Words(f"Keep yours: {self.sentence}")
+            yield Words(f"Keep today's thresholds. {self.sentence}")
         else:
-            yield Words(f"{self.sentence}\npatch: {out / 'patch' / PATCH}")
+            yield Words(f"{self.sentence}\nThe patch is {out / 'patch' / PATCH}.")
             if self.not_expressed:
-                yield Words("\n".join(["Not expressed:", *(f"  {each}" for each in self.not_expressed)]))
+                yield Words(
+                    "\n".join(["SONiC cannot express all settings:", *(f"  {each}" for each in self.not_expressed)])
+                )
         if self.at_ends:
             yield Words("\n".join(self.at_ends))
-        yield Words(f"{self.runs} runs. The same in three commands:")
+        yield Words(f"The advice took {counted(self.runs, 'run')}. These three commands do the same:")
         yield Words(self.steps.text, "code")
 
 
