@@ -51,7 +51,7 @@ STAND_INS = {"atcp": "tcp"}
 
 HEADLINES = {
     "atcp/fig8-medium-best": "TCP's recovery, which the paper does not name",
-    "atcp/fig10-small-comparable": "small flows end in slow start, where the weight does not act",
-    "atcp/fig11-mean-reduction": "not found; the number is DCTCP's",
+    "atcp/fig10-small-comparable": "most small flows wait for a timeout, with DCTCP none",
+    "atcp/fig11-mean-reduction": "TCP already fills the links; the number is DCTCP's",
 }
 """The results that a referee asks for first, with the cause of a difference."""

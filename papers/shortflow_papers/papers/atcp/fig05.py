@@ -76,8 +76,8 @@ LINK = lab.Study(
 )
 
 FIRST, SECOND = "0", "1"
-ROUND_TRIP_S = 0.0125
-"""RTT with a full buffer."""
+ROUND_TRIP_S = 0.0062
+"""RTT with 50 packets in the sender's own queue."""
 
 
 def _all(data: lab.Data, scheme: str) -> list[Result]:
@@ -102,7 +102,7 @@ def _cuts(result: Result, flow: str) -> Floats:
 def _episodes(result: Result) -> list[dict[str, float]]:
     """Congestion events, each with the time of every flow's window cut.
 
-    A flow detects a loss up to one RTT later: cuts of one event are up to 15 ms apart, events 180 ms.
+    A flow detects a loss up to one RTT later, so that the cuts of one event are at most two RTTs apart.
     """
     cuts = [(float(time), flow) for flow in (FIRST, SECOND) for time in _cuts(result, flow)]
     episodes: list[dict[str, float]] = []

@@ -81,8 +81,8 @@ LARGE_ON_CHAIN = traced(
         [large("$large", ("0-3", 16)), *(across("other", ends, rate_per_s="$others") for ends in HOPS)],
     )
 )
-# Behind four full queues, TCP's median of medium flows is 7 s with a single large flow per link (paper: 2.5 s),
-# and minutes with a quarter of the number of the other studies.
+# Large flows never end, so that each of the four links is full: TCP's median of medium flows is 19 s with a single
+# large flow per link (paper: 2.5 s). The trace's large flows would offer each link 21 % of its rate.
 SMALL_ON_CHAIN = traced(
     chain(
         "Large flows over one link each, others over the whole chain",
