@@ -35,8 +35,8 @@ use crate::host::{
     SendEndpoint, SendStream, SenderSnapshot, Turn,
 };
 use crate::packet::{Extension, Packet, PacketType};
+use crate::reassembly::Reassembly;
 use crate::specs::TcpSpec;
-use crate::tcp::scoreboard::Scoreboard;
 use shortflow_cc::hosts::homa::{GrantWindow, Params};
 use shortflow_cc::{TransportConfig, Window};
 use shortflow_units::{Bytes, HostId, Instant, Rate, Span};
@@ -74,10 +74,7 @@ pub fn open(
         policy: Policy::new(params, unscheduled, path + mss, mss),
         resend: params.resend,
         length: 0,
-        received: 0,
-        beyond: Scoreboard::new(0),
-        highest: 0,
-        skipped: 0,
+        bytes: Reassembly::default(),
         silence: LazyTimer::IDLE,
     };
     (sender, receiver)
@@ -373,26 +370,14 @@ pub struct Receiver {
     resend: Span,
     /// Length of the message; zero before the first packet.
     length: u64,
-    received: u64,
-    beyond: Scoreboard,
-    /// One past the highest byte that has arrived.
-    highest: u64,
-    skipped: u64,
+    bytes: Reassembly,
     silence: LazyTimer,
 }
 
 impl Receiver {
-    fn accept(&mut self, start: u64, end: u64) {
-        self.skipped += start.saturating_sub(self.highest);
-        self.highest = self.highest.max(end);
-        self.beyond.add(std::iter::once((start, end)), self.received, u64::MAX);
-        self.received = self.beyond.hole_from(self.received, u64::MAX).0;
-        self.beyond.advance(self.received);
-    }
-
     fn note(&self, granted: u64) -> Incoming {
-        let (received, length) = (self.received, self.length);
-        let arrived = received + self.beyond.sacked_bytes(received, u64::MAX);
+        let (received, length) = (self.bytes.received(), self.length);
+        let arrived = self.bytes.arrived(0, u64::MAX);
         Incoming { to: self.identity, arrived, received, length, granted, window: self.policy.window }
     }
 
@@ -404,7 +389,7 @@ impl Receiver {
 
     /// Waits for the next packet.
     fn wait(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        self.silence.deadline = (self.received < self.length).then(|| cx.now + self.resend);
+        self.silence.deadline = (self.bytes.received() < self.length).then(|| cx.now + self.resend);
         self.silence.set(SILENCE, out);
     }
 }
@@ -415,11 +400,12 @@ impl Endpoint for Receiver {
     fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let (start, end) = (packet.seq, packet.seq + u64::from(packet.payload));
         let is_first = self.length == 0;
-        let is_old = end <= self.received;
+        let is_old = end <= self.bytes.received();
         self.length = packet.extension.as_ref().map_or(self.length, |extension| extension.header[0]);
-        self.accept(start, end);
-        if is_old || self.received >= self.length {
-            self.answer(self.identity.control(self.received, cx.tcp), cx, out);
+        self.bytes.accept(start, end);
+        let received = self.bytes.received();
+        if is_old || received >= self.length {
+            self.answer(self.identity.control(received, cx.tcp), cx, out);
         }
         let agent = out.agent::<Agent>();
         let known = agent.incoming.get(&self.identity.flow_id).map(|message| message.granted);
@@ -433,15 +419,16 @@ impl Endpoint for Receiver {
     }
 
     fn on_timer(&mut self, _: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        if self.silence.expired(cx.now) && self.received < self.length {
+        let received = self.bytes.received();
+        if self.silence.expired(cx.now) && received < self.length {
             // The agent forgets messages that are granted whole.
             let known = out.agent::<Agent>().incoming.get(&self.identity.flow_id);
             let granted = known.map_or(self.length, |message| message.granted);
-            let (start, end) = self.beyond.hole_from(self.received, granted);
+            let (start, end) = self.bytes.missing(granted);
             let level = Agent::level(&self.policy, 0, 1);
             if start < end.min(granted) {
                 let (kind, extension) = (PacketType::Resend, header([end.min(granted), level]));
-                let resend = Packet { kind, extension, ..self.identity.control(self.received, cx.tcp) };
+                let resend = Packet { kind, extension, ..self.identity.control(received, cx.tcp) };
                 self.answer(resend, cx, out);
             }
             self.wait(cx, out);
@@ -452,16 +439,15 @@ impl Endpoint for Receiver {
 
 impl ReceiveEndpoint for Receiver {
     fn received(&self) -> u64 {
-        self.received
+        self.bytes.received()
     }
 
     fn arrived(&self, start: u64, end: u64) -> u64 {
-        let beyond = self.beyond.sacked_bytes(start.max(self.received), end);
-        self.received.min(end).saturating_sub(start) + beyond
+        self.bytes.arrived(start, end)
     }
 
     fn skipped(&self) -> u64 {
-        self.skipped
+        self.bytes.skipped()
     }
 }
 

@@ -53,6 +53,7 @@ pub mod parameter_sets;
 pub mod prelude;
 pub mod probe;
 pub mod queue;
+mod reassembly;
 pub mod remarks;
 mod roce;
 pub mod routing;

@@ -22,6 +22,7 @@ use crate::host::{
     SendStream, SenderSnapshot,
 };
 use crate::packet::{Extension, Packet, SackBlocks};
+use crate::reassembly::Reassembly;
 use crate::tcp::scoreboard::Scoreboard;
 use shortflow_cc::hosts::minimal::Params;
 use shortflow_cc::{Cause, CongestionControl, TransportConfig, Window};
@@ -201,26 +202,13 @@ impl SendEndpoint for Sender {
 #[derive(Debug)]
 pub struct Receiver {
     identity: EndpointId,
-    received: u64,
-    beyond: Scoreboard,
-    /// One past the highest byte that has arrived.
-    highest: u64,
-    skipped: u64,
+    bytes: Reassembly,
 }
 
 impl Receiver {
     /// A receiver that answers `identity`'s peer.
     pub fn new(identity: EndpointId) -> Receiver {
-        Receiver { identity, received: 0, beyond: Scoreboard::new(0), highest: 0, skipped: 0 }
-    }
-
-    /// Takes bytes `start..end`.
-    fn accept(&mut self, start: u64, end: u64) {
-        self.skipped += start.saturating_sub(self.highest);
-        self.highest = self.highest.max(end);
-        self.beyond.add(std::iter::once((start, end)), self.received, u64::MAX);
-        self.received = self.beyond.hole_from(self.received, u64::MAX).0;
-        self.beyond.advance(self.received);
+        Receiver { identity, bytes: Reassembly::default() }
     }
 }
 
@@ -230,11 +218,12 @@ impl Endpoint for Receiver {
     fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let (start, end) = (packet.seq, packet.seq + u64::from(packet.payload));
         if start < end {
-            self.accept(start, end);
+            self.bytes.accept(start, end);
         }
-        let block = (self.received < end && start < end).then_some((start, end));
-        let extension = Extension::of_sack(SackBlocks::new(self.received, block.as_slice()));
-        out.send(Packet { extension, ..self.identity.control(self.received, cx.tcp) });
+        let received = self.bytes.received();
+        let block = (received < end && start < end).then_some((start, end));
+        let extension = Extension::of_sack(SackBlocks::new(received, block.as_slice()));
+        out.send(Packet { extension, ..self.identity.control(received, cx.tcp) });
     }
 
     fn on_timer(&mut self, _: u8, _: EndpointContext<'_>, _: &mut impl Outbox) {}
@@ -242,15 +231,14 @@ impl Endpoint for Receiver {
 
 impl ReceiveEndpoint for Receiver {
     fn received(&self) -> u64 {
-        self.received
+        self.bytes.received()
     }
 
     fn arrived(&self, start: u64, end: u64) -> u64 {
-        let beyond = self.beyond.sacked_bytes(start.max(self.received), end);
-        self.received.min(end).saturating_sub(start) + beyond
+        self.bytes.arrived(start, end)
     }
 
     fn skipped(&self) -> u64 {
-        self.skipped
+        self.bytes.skipped()
     }
 }
