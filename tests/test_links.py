@@ -1,7 +1,10 @@
 """The most used links of a run, and the one named as the bottleneck inside the network."""
 
+from dataclasses import replace
+
 import shortflow as sf
 from conftest import Command, Tables
+from made import make_result
 from shortflow.report.links import link_blocks
 from shortflow.report.used_links import inner_bottleneck, links
 
@@ -42,3 +45,10 @@ def test_a_comparison_names_the_bottleneck_inside_the_network(shortflow: Command
     assert "tcp and dctcp, first seed: the most used link is s0->s1 (100 %), not a link to a receiver" in shown
     schemes = (*schemes[:-1], "other")
     assert "most used link is" not in shortflow("compare", "incast", *schemes, "--set", "servers=8", code=0).stdout
+
+
+def test_results_of_versions_before_trimming_have_no_trims() -> None:
+    result = make_result("dctcp", 1, fct_s=(1e-3,))
+    before = replace(result, tables={**result.tables, "ports": result.ports.drop("trims")})
+    assert [link.trims for link in links(before)] == [0, 0]
+    assert [link.trims for link in links(result)] == [4, 2]

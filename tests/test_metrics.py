@@ -125,7 +125,7 @@ def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_networ
     assert [metrics[f"queue_p{percent}_pkt"] for percent in (50, 95, 99)] == [12, 20, 25]
     assert (metrics["queue_p99_bytes"], metrics["queue_max_bytes"]) == (37_504, 45_000)
     assert metrics["utilisation"] == 0.98
-    assert (metrics["drops"], metrics["marks"]) == (1, 7)
+    assert (metrics["drops"], metrics["marks"], metrics["trims"]) == (1, 7, 6)
     assert metrics["drops_in_run"] == 3
     assert (metrics["timeouts"], metrics["retransmits"]) == (5, 7), "the drain included"
 

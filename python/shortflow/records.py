@@ -62,6 +62,8 @@ class Counters(TypedDict):
     packets_in_flight: int
     marks: NotRequired[int]
     """Number of marked packets. Missing under an ideal scheduler and on the kernel's TCP."""
+    trims: NotRequired[int]
+    """Number of packets that lost their payload. Missing under an ideal scheduler and on the kernel's TCP."""
     drain_flows: NotRequired[int]
     """Number of flows that started in the drain."""
     drain_bytes: NotRequired[int]

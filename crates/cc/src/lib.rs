@@ -51,6 +51,7 @@ mod hpcc;
 mod hpcc_tcp;
 mod l2dct;
 mod minimal;
+mod ndp;
 mod newreno;
 mod sack;
 mod swift;

@@ -140,6 +140,7 @@ registry! {
     HpccTcp => hpcc_tcp::HpccTcp,
     Minimal => minimal::Minimal,
     Homa => homa::Homa,
+    Ndp => ndp::Ndp,
 }
 
 /// A transport with all its parameters set: part of a scheme, and the factory of its connections.

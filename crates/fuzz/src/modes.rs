@@ -69,7 +69,8 @@ pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
             | RunError::Route(_)
             | RunError::ClosedLoop(_)
             | RunError::RedWithoutThreshold { .. }
-            | RunError::RateWithoutCurve { .. },
+            | RunError::RateWithoutCurve { .. }
+            | RunError::Misunderstood { .. },
         ) => return Ok(None),
         Err(error) => return Err(format!("in order of time: {error}")),
     };

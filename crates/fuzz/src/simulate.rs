@@ -53,7 +53,8 @@ pub fn judge(input: &[u8]) -> Verdict {
             RunError::Route(_)
             | RunError::ClosedLoop(_)
             | RunError::RedWithoutThreshold { .. }
-            | RunError::RateWithoutCurve { .. },
+            | RunError::RateWithoutCurve { .. }
+            | RunError::Misunderstood { .. },
         ) => Verdict::Rejected,
         Err(broken) => panic!("{broken}"),
     }

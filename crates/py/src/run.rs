@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use shortflow_sim::fairness::fairness_windows;
 use shortflow_sim::floor::Floor;
-use shortflow_sim::outcome::{DropRow, Outcome};
+use shortflow_sim::outcome::{DropRow, Outcome, PortRow};
 use shortflow_sim::probe::Samples;
 use shortflow_sim::probe::account::{Explained, FlowAccount};
 use shortflow_sim::probe::watch::{PacketEvent, TraceFilter};
@@ -185,6 +185,7 @@ pub fn run(
             | RunError::ClosedLoop(_)
             | RunError::RedWithoutThreshold { .. }
             | RunError::RateWithoutCurve { .. }
+            | RunError::Misunderstood { .. }
             | RunError::NoThread(..)),
         ) => Err(config_error(error)),
         Err(error @ (RunError::Conservation(_) | RunError::Broken(_) | RunError::Deadlock { .. })) => {
@@ -260,8 +261,9 @@ impl PyOutcome {
         let ports = scenario.measure.ports.iter().map(|&(from, to)| tables::port_name(scenario, from, to));
         meta.set_item("measured_ports", ports.collect::<Vec<_>>())?;
         if !self.outcome.ports.is_empty() {
-            counters
-                .set_item("marks", self.outcome.ports.iter().map(|port| port.marks_in_run).sum::<u64>())?;
+            let of_ports = |count: fn(&PortRow) -> u64| self.outcome.ports.iter().map(count).sum::<u64>();
+            counters.set_item("marks", of_ports(|port| port.marks_in_run))?;
+            counters.set_item("trims", of_ports(|port| port.trims_in_run))?;
         }
         meta.set_item("counters", counters)?;
         let windows = fairness_windows(&self.outcome, scenario).into_iter();

@@ -45,6 +45,7 @@ pub mod host;
 pub mod ideal;
 mod idle;
 mod minimal;
+mod ndp;
 mod needs;
 pub mod net;
 pub mod outcome;

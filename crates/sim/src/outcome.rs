@@ -168,6 +168,10 @@ pub struct PortRow {
     pub marks: u64,
     /// Packets marked in the whole run. Outside the digest.
     pub marks_in_run: u64,
+    /// Packets trimmed. Outside the digest.
+    pub trims: u64,
+    /// Packets trimmed in the whole run. Outside the digest.
+    pub trims_in_run: u64,
     /// Time average of the backlog, in packets.
     pub mean_packets: f64,
     /// Largest backlog in packets.
@@ -255,6 +259,8 @@ impl PortRow {
             drops: counts.drops.total(),
             marks: counts.marked,
             marks_in_run: counters.marked,
+            trims: counts.trimmed,
+            trims_in_run: counters.trimmed,
             mean_packets: counters.packet_time.as_secs_f64() / seconds,
             max_packets: counters.peak.packets,
             mean_bytes: counters.byte_time as f64 / 1e12 / seconds,

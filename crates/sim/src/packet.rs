@@ -36,6 +36,8 @@ words! {
         Grant = "grant",
         /// Request for missing bytes, from receiver to sender.
         Resend = "resend",
+        /// Header of data whose payload a switch has trimmed.
+        Trimmed = "trimmed",
     }
 }
 
@@ -43,7 +45,7 @@ impl PacketType {
     /// True if receivers send it.
     pub fn is_answer(self) -> bool {
         match self {
-            PacketType::Data | PacketType::Syn => false,
+            PacketType::Data | PacketType::Syn | PacketType::Trimmed => false,
             PacketType::Ack | PacketType::SynAck | PacketType::Cnp => true,
             PacketType::Nack | PacketType::Grant | PacketType::Resend => true,
         }
@@ -312,6 +314,11 @@ impl Packet {
         if let Some(telemetry) = self.extension.as_mut().and_then(|extension| extension.telemetry.as_mut()) {
             telemetry.in_hosts += time;
         }
+    }
+
+    /// Loses its payload; the header has `wire` bytes on the wire.
+    pub fn trim(&mut self, wire: u16) {
+        (self.kind, self.payload, self.wire) = (PacketType::Trimmed, 0, wire);
     }
 
     /// Sets CE if the transport is ECN-capable. Returns `true` if the packet is marked now.

@@ -130,8 +130,12 @@ pub fn read_schemes(text: &str, file: &str) -> Result<Vec<SchemeInfo>, ConfigErr
         info.source = keys.source.unwrap_or_default();
         info.host_queue = keys.host_queue;
         info.set = reader.table("set").map_err(|error| vec![error])?.texts();
-        let checked =
-            Scheme::of(&info, &[]).map_err(|error| vec![reader.impossible("set", error.to_string())]);
+        let checked = Scheme::of(&info, &[]).map_err(|error| match error {
+            ConfigError::Impossible { key, reason } if ["queue", "host.queue"].contains(&&*key) => {
+                vec![reader.impossible(&key.replace('.', "_"), reason)]
+            }
+            error => vec![reader.impossible("set", error.to_string())],
+        });
         checked.map(|_| info)
     };
     let (read, wrong): (Vec<_>, Vec<_>) = entries.iter().map(read).partition(Result::is_ok);
@@ -237,6 +241,11 @@ impl Scheme {
         [&self.queue, &self.host_queue].iter().any(|queue| queue.kind().info().by_priority)
     }
 
+    /// True if some port may trim packets.
+    pub fn trims(&self) -> bool {
+        [&self.queue, &self.host_queue].iter().any(|queue| queue.kind().info().trims)
+    }
+
     /// True if queues of switches, and those of hosts, read K.
     pub fn reads_k(&self) -> (bool, bool) {
         (self.queue.kind().info().reads_k, self.host_queue.kind().info().reads_k)
@@ -262,7 +271,21 @@ impl Scheme {
             scheme.priority = PriorityRule::read(&top.table("priority")?)?;
         }
         scheme.resolved = document.resolved();
+        scheme.refuse_trims()?;
         Ok(scheme)
+    }
+
+    /// Refuses queues that trim, unless receivers understand what is left of packets.
+    fn refuse_trims(&self) -> Result<(), ConfigError> {
+        let queues = [("queue", &self.queue), ("host.queue", &self.host_queue)];
+        let trims = |(_, queue): &(&str, &QueueConfig)| queue.kind().info().trims;
+        match queues.into_iter().find(trims).filter(|_| !takes_trimmed(self.transport.info())) {
+            None => Ok(()),
+            Some((key, queue)) => Err(ConfigError::Impossible {
+                key: key.to_owned(),
+                reason: misunderstood(queue.kind(), self.transport.info()),
+            }),
+        }
     }
 
     /// True if scheme `name` has the parameter `key`, for example `transport.g`, with this discipline in hosts or
@@ -280,6 +303,21 @@ impl Scheme {
             key.strip_prefix("transport.").is_some_and(|name| !TransportConfig::is_of_every_sender(name));
         !is_of_law && Scheme::accepts(base, key, host_queue)
     }
+}
+
+/// True if receivers understand packets that a queue has trimmed.
+pub(crate) fn takes_trimmed(transport: TransportInfo) -> bool {
+    transport.host.info().takes_trimmed
+}
+
+/// Says that receivers of this transport do not understand what the queue leaves of packets, and which receivers do.
+pub(crate) fn misunderstood(queue: QueueKind, transport: TransportInfo) -> String {
+    let able: Vec<&str> =
+        transports().iter().filter(|info| takes_trimmed(**info)).map(|info| info.name).collect();
+    let (queue, transport, able) = (queue.info().name, transport.name, able.join(", "));
+    format!(
+        "{queue} takes the payload off packets, and receivers of {transport} do not understand headers; those of {able} do"
+    )
 }
 
 /// The parameters of scheme `name` by key, with the scheme's values as defaults.

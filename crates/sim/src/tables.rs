@@ -103,13 +103,14 @@ const SAMPLES: [Declared; 4] = [
     ("subject", "text", false, "port, class or flow"),
     ("value", "real", false, "the number"),
 ];
-const PORTS: [Declared; 19] = [
+const PORTS: [Declared; 20] = [
     ("port", "text", false, "sending and receiving node"),
     ("rate_bps", "count", false, "rate of the link"),
     ("tx_bytes", "count", false, "bytes of the packets whose last bit departed"),
     ("tx_packets", "count", false, "number of these packets"),
     ("drops", "count", false, "packets of any kind dropped here"),
     ("marks", "count", false, "packets of any kind marked here"),
+    ("trims", "count", false, "data packets that lost their payload here"),
     ("queue_mean_pkt", "real", false, "time average of the backlog, in packets"),
     ("queue_max_pkt", "count", false, "the largest backlog, in packets"),
     (
@@ -341,6 +342,7 @@ pub fn ports(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
         count(rows, |row| Some(row.tx_packets)),
         count(rows, |row| Some(row.drops)),
         count(rows, |row| Some(row.marks)),
+        count(rows, |row| Some(row.trims)),
         real(rows, |row| Some(row.mean_packets)),
         count(rows, |row| Some(u64::from(row.max_packets))),
         packets(0),

@@ -1,6 +1,6 @@
 //! Accounts of completion times add up to the picosecond, and say what happened.
 
-use crate::common::{run, scenario, scheme, star};
+use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::account::{Cause, Explained, FlowAccount, Round, parts};
 use shortflow_sim::scenario::Scenario;
@@ -107,5 +107,20 @@ fn no_picosecond_is_left_under_any_scheme() {
             let earlier = accounts.iter().map(|each| of_cause(each, |cause| cause == Cause::EarlierMessage));
             assert_eq!(earlier.sum::<f64>(), 0.0, "{}: each flow has its own connection", info.name);
         }
+    }
+}
+
+/// Eight flows in the pull queue of a host: what is trimmed of their first windows waits for pulls, and for no timer.
+#[test]
+fn ndp_waits_for_pulls() {
+    let rows: Vec<String> = (0..8).map(|host| format!("0s,h{host},h8,40000")).collect();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    let (outcome, accounts) = check("ndp", &scenario(&star(9, TRACE), &rows), &scheme("ndp", &[]));
+    assert!(outcome.ports.iter().map(|port| port.trims_in_run).sum::<u64>() > 100);
+    for account in &accounts {
+        let of_credit = times(account).into_iter().filter(|(round, ..)| *round == Round::Credit);
+        assert!(of_credit.map(|(.., time)| time).sum::<f64>() > 150.0, "{:?}", times(account));
+        assert!(of_cause(account, |cause| cause == Cause::Grant) > 100.0, "{:?}", times(account));
+        assert_eq!(of_cause(account, |cause| matches!(cause, Cause::Timeout | Cause::Recovery)), 0.0);
     }
 }

@@ -223,7 +223,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     /// Whatever the rates, delays and thresholds that are accepted: no scheme loses a packet to a full buffer, all that was paused
-    /// goes on, and a port never holds more than was asked for.
+    /// goes on, and a port never holds more than was asked for. Queues that trim have limits of their own.
     #[test]
     fn what_is_accepted_is_lossless(
         (hosts, gbps, delay) in (3u32..12, 1u64..100, 1u64..20_000),
@@ -243,7 +243,7 @@ proptest! {
             4 * delay,
             if jitter { "2us" } else { "0s" }, if wire { "ethernet" } else { "none" }, 2 * (hosts - 1),
         );
-        let all = schemes();
+        let all: Vec<_> = schemes().iter().filter(|info| !info.queue.info().trims).collect();
         let scheme = scheme(&all[place.index(all.len())].name, &[]);
         let outcome = simulation::run(&scenario(&text, &[]), &scheme, seed, &mut NoObserver).unwrap();
         prop_assert_eq!(outcome.counters.packets_dropped, 0, "{}", scheme.name);

@@ -22,6 +22,7 @@ mod ideal;
 mod linux_tcp;
 mod minimal;
 mod modes;
+mod ndp;
 mod outages;
 mod packets;
 mod papers;

@@ -22,6 +22,7 @@ fn port(kind: QueueKind) -> Port {
         mark_probability: None,
         rate,
         gap: Bytes::ZERO,
+        header: Bytes::new(40),
         seeds: Seeds::new(1),
         index: 5,
     };

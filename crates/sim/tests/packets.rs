@@ -82,6 +82,8 @@ fn watching_changes_nothing_and_misses_nothing() {
         let count = |of: fn(&PacketEvent) -> bool| events.iter().filter(|event| of(event)).count() as u64;
         let dropped = count(|event| matches!(event.kind, PacketEventKind::Dropped(_)));
         assert_eq!(dropped, outcome.counters.packets_dropped, "{name}");
+        let trims: u64 = outcome.ports.iter().map(|port| port.trims_in_run).sum();
+        assert_eq!(count(|event| event.kind == PacketEventKind::Trimmed), trims, "{name}");
         let taken = count(|event| matches!(event.kind, PacketEventKind::Delivered | PacketEventKind::Acked));
         let sent = count(|event| event.kind == PacketEventKind::Sent);
         assert_eq!(
@@ -167,7 +169,7 @@ fn a_capture_has_what_left_the_port_and_tells_what_did_not() {
     let scenario = scenario(&text.replace("250pkt", "40pkt"), &[]);
     let ports: Vec<(usize, PortId)> =
         (0..scenario.graph.links.len()).map(|link| (2 * link + 1, PortId::from(2 * link + 1))).collect();
-    for name in ["dctcp", "pfabric", "dcqcn", "swift"] {
+    for name in ["dctcp", "pfabric", "dcqcn", "swift", "ndp"] {
         let scheme = scheme(name, &[]);
         let watching = ports.iter().map(|(_, port)| *port).collect();
         let (outcome, events) = watched(&scenario, &scheme, FlowChoice::default(), watching);

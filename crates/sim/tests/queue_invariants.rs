@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::{MeasurementWindow, Port, PortEvent};
-use shortflow_sim::packet::{EcnField, Packet, Packets};
+use shortflow_sim::packet::{EcnField, Packet, PacketType, Packets};
 use shortflow_sim::queue::{PortSetup, QueueConfig, QueueKind};
 use shortflow_units::{Bytes, ConnId, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
@@ -55,6 +55,7 @@ fn disciplines() -> Vec<QueueConfig> {
         (QueueKind::Pie, "target = '10us'\nupdate = '10us'\nburst = '0s'\nalpha = 5000\nbeta = 50000"),
         (QueueKind::Fair, "quantum = '100B'\necn = 'sojourn'"),
         (QueueKind::Pias, "ecn = 'sojourn'"),
+        (QueueKind::Trim, "data = 2\nheaders = 3\nweight = 2"),
     ];
     all.extend(others.map(|(kind, parameters)| crate::common::discipline(kind, parameters)));
     all
@@ -80,6 +81,7 @@ impl Bench {
             mark_probability: None,
             rate,
             gap: Bytes::ZERO,
+            header: Bytes::new(40),
             seeds: Seeds::new(1),
             index: 0,
         });
@@ -192,6 +194,8 @@ proptest! {
             prop_assert_eq!(counters.accepted, bench.left.len() as u64, "{:?}", config);
             let bytes: u64 = bench.left.iter().map(|(_, packet)| u64::from(packet.wire)).sum();
             prop_assert_eq!(counters.accepted_bytes.get(), bytes);
+            let trimmed = bench.left.iter().filter(|(_, packet)| packet.kind == PacketType::Trimmed);
+            prop_assert_eq!(counters.trimmed, trimmed.count() as u64, "{:?}", config);
             let marks = bench.left.iter().filter(|(_, packet)| packet.ecn == EcnField::Ce).count() as u64;
             prop_assert!(marks <= counters.marked && counters.marked <= bench.offered);
             for (_, packet) in &bench.left {
@@ -214,7 +218,8 @@ proptest! {
             QueueConfig::Pie(params) => !params.burst.is_zero(),
             _ => true,
         };
-        for config in disciplines().iter().filter(|config| marking(config)) {
+        let keeps_sizes = |config: &QueueConfig| !config.kind().info().trims;
+        for config in disciplines().iter().filter(|config| marking(config) && keeps_sizes(config)) {
             let bench = Bench::run(config, buffer, &arrivals);
             prop_assert_eq!(times(&bench), times(&reference), "{:?}", config);
             let (got, expected) = (bench.port.counters(), reference.port.counters());
@@ -226,7 +231,7 @@ proptest! {
         }
     }
 
-    /// Packets of a flow leave in the order in which they came.
+    /// Packets of a flow leave in the order in which they came, those that were trimmed apart from the others.
     #[test]
     fn flows_keep_their_order(buffer in buffer(), arrivals in arrivals(41u16..=1500, any::<bool>())) {
         for config in disciplines() {
@@ -236,7 +241,7 @@ proptest! {
             };
             let bench = Bench::run(&config, buffer, &arrivals);
             let mut last = BTreeMap::new();
-            for (_, packet) in &bench.left {
+            for (_, packet) in bench.left.iter().filter(|(_, packet)| packet.kind == PacketType::Data) {
                 prop_assert!(last.insert(packet.flow_id, packet.seq) < Some(packet.seq), "{:?}", config);
             }
         }

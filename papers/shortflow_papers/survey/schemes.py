@@ -24,6 +24,7 @@ LEFT_OUT = {
     "timely": "it needs round-trip thresholds, which an operator sets for a topology and the workloads lack",
     "hpcc": "its hosts go back to the first missing packet and need a network that drops no packets",
     "homa": "it has hosts of its own and needs priorities that an operator sets for a workload",
+    "ndp": "it has hosts of its own and needs queues that trim packets",
 }
 
 NEEDS = {

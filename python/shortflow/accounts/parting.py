@@ -15,7 +15,7 @@ from shortflow.result import Result, changed
 from shortflow.runner import Progress, run_one
 from shortflow.runs import Run
 
-EVENTS = ("sent", "dropped", "marked", "timeout")
+EVENTS = ("sent", "dropped", "trimmed", "marked", "timeout")
 """Events that are compared."""
 COLUMNS = ("time_s", "event", "reason", "port", "flow", "kind", "seq", "length")
 """Columns that are compared."""

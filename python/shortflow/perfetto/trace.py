@@ -183,13 +183,14 @@ class Trace:
         return data.filter(pl.col("seq") < pl.max_horizontal("before", "highest"))
 
     def _instants(self, frame: "pl.DataFrame", again: "pl.DataFrame") -> Iterator[Events]:
-        """Marks, drops and pauses at ports; retransmissions, timeouts and arrivals of marks at flows."""
+        """Marks, drops, trims and pauses at ports; retransmissions, timeouts and arrivals of marks at flows."""
         event = pl.col("event")
         arrived = (event == "delivered") & (pl.col("kind") == "data") & pl.col("ce")
         yield from self._instant(frame.filter(event == "marked"), "mark", EVENTS)
         dropped = frame.filter(event == "dropped")
         for (reason,), rows in dropped.group_by("reason", maintain_order=True):
             yield from self._instant(rows, f"drop: {reason}", EVENTS)
+        yield from self._instant(frame.filter(event == "trimmed"), "trim", EVENTS)
         for kind in ("pause", "resume"):
             yield from self._instant(frame.filter(event == kind), kind, EVENTS)
         yield from self._instant(again, "retransmission", None)

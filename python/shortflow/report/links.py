@@ -29,6 +29,7 @@ def _section(found: Sequence[UsedLink]) -> Section:
         Column(f"sent\n({sent.unit})", [f"{link.tx_bytes / sent.divisor:,.4g}" for link in found]),
         Column("drops", [f"{link.drops:,}" for link in found]),
         Column("marks", [f"{link.marks:,}" for link in found]),
+        *([Column("trims", [f"{link.trims:,}" for link in found])] if any(link.trims for link in found) else []),
         Column("mean queue\n(pkt)", [f"{link.queue_mean_pkt:.3g}" for link in found]),
         Column("largest queue\n(pkt)", [f"{link.queue_max_pkt:,}" for link in found]),
     ]

@@ -61,9 +61,10 @@ MARKERS = (
     *("M-.42,-1.1H.42V1.1H-.42Z", _CROSS),
 )
 
-_MORE = (_polygon(5, outer=1.05), "M-.9,-.9H.9L-.9,.9H.9Z", "M-.9,-.9L.9,.9V-.9L-.9,.9Z")
+_CHEVRON = "M-1,.4L0,-.7L1,.4L.6,.8L0,.2L-.6,.8Z"
+_MORE = (_polygon(5, outer=1.05), "M-.9,-.9H.9L-.9,.9H.9Z", "M-.9,-.9L.9,.9V-.9L-.9,.9Z", _CHEVRON)
 """Markers for the places after `MARKERS`, which is used twice: filled and hollow."""
-_PLACED = {"timely": 28, "hpcc": 29, "homa": 30}
+_PLACED = {"timely": 28, "hpcc": 29, "homa": 30, "ndp": 31}
 """Places of schemes that were added when ideal schedulers already had the last filled and hollow markers."""
 _COLOURED_AS = {"l2dct-ps": 25, "fast": 26, "pecn-edf": 27}
 """Places that give colour and dash to schemes whose own place has the colour of a baseline in their paper's figures."""

@@ -19,7 +19,7 @@ _SCHEMES = 6
 _LINKS = 5
 _BESIDE = 0.12
 """Distance of a link's two directions from the middle line between them, in widths of a host."""
-_COUNTS = ("drops", "marks", "pauses")
+_COUNTS = ("drops", "trims", "marks", "pauses")
 _FILLED = {"filled": True, "opacity": 1}
 
 Edge = tuple[str, str]
@@ -139,8 +139,8 @@ def _chart(used: Mapping[str, Mapping[str, Mapping[str, Any]]], places: Places, 
     panels = [_panel(scheme, ends, max(y for _, y in places.values())) for scheme in used]
     caption = (
         "Wide and dark lines are busy links; both directions of a link are side by side. On a line, a cross stands for "
-        "dropped packets, a circle for marked packets, and a square for pauses of the link. Round nodes are hosts, and "
-        "square nodes are switches."
+        "dropped packets, a triangle for trimmed packets, a circle for marked packets, and a square for pauses of the "
+        "link. Round nodes are hosts, and square nodes are switches."
     )
     caption += " The hosts of a rack share one place, with the busiest of their links." if joined else ""
     return Chart("network", "The network by link use", caption, rows, panels, list(used), wide=wide)
@@ -168,7 +168,12 @@ def _panel(scheme: str, ends: tuple[float, float], tiers: int) -> Spec:
     line |= {"color": colour, "strokeWidth": width, "tooltip": tip}
     at = {"x": {**x, "field": "at_x"}, "y": {**y, "field": "at_y"}}
     layers = [mark("rule", line, where=["datum.kind == 'link'"], strokeCap="round")]
-    for field, shape, place in (("drops", "cross", 0.3), ("marks", "circle", 0.45), ("pauses", "square", 0.6)):
+    for field, shape, place in (
+        ("drops", "cross", 0.3),
+        ("trims", "triangle-up", 0.375),
+        ("marks", "circle", 0.45),
+        ("pauses", "square", 0.6),
+    ):
         position: list[Spec] = [
             {"filter": f"isValid(datum.{field})"},
             {"calculate": f"datum.x + {place} * (datum.x2 - datum.x)", "as": "at_x"},

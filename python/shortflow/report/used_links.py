@@ -19,19 +19,22 @@ class UsedLink(NamedTuple):
     tx_bytes: float
     drops: int
     marks: int
+    trims: int
     queue_mean_pkt: float
     queue_max_pkt: int
 
 
 def links(result: Result) -> list[UsedLink]:
-    """Links in descending order of use, then drops, then marks. Empty under ideal schedulers and without tables."""
+    """Links in descending order of use, drops, trims and marks. Empty under ideal schedulers and without tables."""
     table: Any = result.tables.get("ports")
     if table is None:
         return []
     source = result.ports if isinstance(table, bytes) else table
-    columns = [list(source.get_column(name)) for name in UsedLink._fields]
+    known = getattr(source, "columns", UsedLink._fields)  # results of versions before trimming have no such column
+    none = [0] * len(source.get_column("port"))
+    columns = [list(source.get_column(name)) if name in known else none for name in UsedLink._fields]
     found = [UsedLink(*row) for row in zip(*columns, strict=True)]
-    return sorted(found, key=lambda link: (-link.utilisation, -link.drops, -link.marks))
+    return sorted(found, key=lambda link: (-link.utilisation, -link.drops, -link.trims, -link.marks))
 
 
 def inner_bottleneck(found: Sequence[UsedLink]) -> str:

@@ -7,7 +7,8 @@ use shortflow_spec::{
 use shortflow_units::{Bytes, Span};
 
 /// Registry entry.
-pub const INFO: HostInfo = HostInfo { takes_laws: false, by_message: true, sets_priority: true };
+pub const INFO: HostInfo =
+    HostInfo { takes_laws: false, by_message: true, sets_priority: true, takes_trimmed: false };
 
 words! {
     /// Bytes of a message that are granted and not yet there.

@@ -14,6 +14,8 @@ pub struct HostInfo {
     pub by_message: bool,
     /// The hosts set the priority of their packets, whatever `priority.by` says.
     pub sets_priority: bool,
+    /// Receivers understand packets that a switch has trimmed.
+    pub takes_trimmed: bool,
 }
 
 /// Values that depend on the transport.
@@ -72,4 +74,6 @@ hosts! {
     Minimal => minimal,
     /// Homa's: receivers grant the messages with the fewest bytes left; there is no control.
     Homa => homa,
+    /// NDP's: receivers pull each packet after a first window, at the rate of their link; there is no control.
+    Ndp => ndp,
 }

@@ -5,7 +5,8 @@ use shortflow_spec::{ANY_TIME, ConfigError, Reader, keys};
 use shortflow_units::Span;
 
 /// Registry entry.
-pub const INFO: HostInfo = HostInfo { takes_laws: true, by_message: false, sets_priority: false };
+pub const INFO: HostInfo =
+    HostInfo { takes_laws: true, by_message: false, sets_priority: false, takes_trimmed: false };
 
 keys! {
     /// Notifications of marks.

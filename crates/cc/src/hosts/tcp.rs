@@ -6,7 +6,8 @@ use shortflow_spec::{Condition, ConfigError, Format, ParamInfo, Reader};
 use std::ops::RangeInclusive;
 
 /// Registry entry.
-pub const INFO: HostInfo = HostInfo { takes_laws: true, by_message: false, sets_priority: false };
+pub const INFO: HostInfo =
+    HostInfo { takes_laws: true, by_message: false, sets_priority: false, takes_trimmed: false };
 
 /// From two on: a single duplicate is every other segment that is overtaken.
 const DUPTHRESH: RangeInclusive<u32> = 2..=1_000_000;

@@ -32,6 +32,8 @@ pub struct ConnectionSetup<'a> {
     pub tcp: &'a TcpSpec,
     /// Time, path and segments.
     pub at: Opening,
+    /// Rate of the link of the receiver's host.
+    pub receiver_line: Rate,
     /// Rule for the priority of the sender's packets.
     pub priority: PriorityRule,
     /// Time after which the first packets count as lost.

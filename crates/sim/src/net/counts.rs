@@ -16,6 +16,8 @@ pub struct PortCounts {
     pub drops: Drops,
     /// Packets marked.
     pub marked: u64,
+    /// Packets trimmed.
+    pub trimmed: u64,
 }
 
 impl PortCounts {
@@ -26,6 +28,7 @@ impl PortCounts {
             departed_bytes: self.departed_bytes - before.departed_bytes,
             drops: self.drops.since(before.drops),
             marked: self.marked - before.marked,
+            trimmed: self.trimmed - before.trimmed,
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::routing::{Chooser, PathChoice};
 use crate::scenario::Scenario;
 use crate::theory::fct::Path;
 use crate::topology::Graph;
-use shortflow_units::{ConnId, HostId, Instant, NodeId, PortId, Rate};
+use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, PortId, Rate};
 use std::collections::BTreeMap;
 
 /// Rarely used parts of a network, off the common path.
@@ -84,7 +84,7 @@ impl Network {
             from: Instant::ZERO + scenario.warmup,
             to: Instant::ZERO + scenario.duration,
         };
-        let gap = scenario.tcp.wire.gap();
+        let (gap, header) = (scenario.tcp.wire.gap(), scenario.tcp.frame(Bytes::ZERO));
         let jitter = scenario.jitter();
         let directions = graph.links.iter().flat_map(|link| [(link, link.a, link.b), (link, link.b, link.a)]);
         let ports = directions.enumerate().map(|(index, (link, from, to))| {
@@ -97,7 +97,8 @@ impl Network {
                 }
             };
             let rate = link.rate;
-            let setup = PortSetup { mark_above, mark_all_above, mark_probability, rate, gap, seeds, index };
+            let setup =
+                PortSetup { mark_above, mark_all_above, mark_probability, rate, gap, header, seeds, index };
             let queue = queue.build(setup);
             let port =
                 Port::new((from, to), (link.rate, link.delay), (queue, buffer), faults, window).with_gap(gap);

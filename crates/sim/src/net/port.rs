@@ -110,6 +110,8 @@ pub struct Port {
     losses: BTreeMap<u32, u64>,
     /// Drops since the last call, at a watched port.
     dropped: Option<Vec<(DropReason, Packet)>>,
+    /// Packets trimmed since the last call, as they were before, at a watched port.
+    trimmed: Vec<Packet>,
     /// For ports that report.
     telemetry: Option<LinkMeter>,
     /// For ports under flow control.
@@ -174,6 +176,7 @@ impl Port {
             lost_on_wire: 0,
             losses: BTreeMap::new(),
             dropped: None,
+            trimmed: Vec::new(),
             telemetry: None,
             pausing: None,
         };
@@ -200,6 +203,11 @@ impl Port {
     /// Drops since the last call, at a watched port.
     pub fn take_dropped(&mut self) -> Vec<(DropReason, Packet)> {
         self.dropped.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Packets trimmed since the last call, as they were before, at a watched port.
+    pub fn take_trimmed(&mut self) -> Vec<Packet> {
+        std::mem::take(&mut self.trimmed)
     }
 
     /// True if a scheduler chooses the next packet.

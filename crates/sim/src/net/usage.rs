@@ -58,15 +58,17 @@ pub struct PortCounters {
     pub busy_outside: Span,
     /// Packets dropped, on arrival or later.
     pub drops: Drops,
+    /// Packets trimmed here.
+    pub trimmed: u64,
 }
 
 impl PortCounters {
     /// Counters of a port with this backlog. Departures are accepted packets less the backlog.
     pub(super) fn counts(&self, backlog: Backlog) -> PortCounts {
-        let PortCounters { accepted, accepted_bytes, drops, marked, .. } = *self;
+        let PortCounters { accepted, accepted_bytes, drops, marked, trimmed, .. } = *self;
         let (departed, departed_bytes) =
             (accepted - u64::from(backlog.packets), accepted_bytes - backlog.bytes);
-        PortCounts { departed, departed_bytes, drops, marked }
+        PortCounts { departed, departed_bytes, drops, marked, trimmed }
     }
 
     /// Accounts a packet enqueued at `now` and sent during `starts..departs`, inside the window.

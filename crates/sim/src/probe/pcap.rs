@@ -147,7 +147,7 @@ fn frame(event: &PacketEvent, packet: &Packet) -> (Vec<u8>, u32) {
     let ports = if packet.kind.is_answer() { [server, client] } else { [client, server] };
     let (protocol, mut transport, checksum_at) = match event.host {
         Host::Tcp => (6, tcp(ports, packet), 16),
-        Host::Roce | Host::Minimal | Host::Homa => (17, udp(ports, packet), 6),
+        Host::Roce | Host::Minimal | Host::Homa | Host::Ndp => (17, udp(ports, packet), 6),
     };
     let length = transport.len() as u32 + u32::from(packet.payload);
     let (from, to) = (address(event.source), address(packet.to));

@@ -19,6 +19,8 @@ pub enum PacketEventKind {
     Marked,
     /// It is gone.
     Dropped(DropReason),
+    /// A port has trimmed its payload.
+    Trimmed,
     /// Its last bit has left a port.
     Departed,
     /// It is at the other end of its connection.
@@ -41,6 +43,7 @@ impl PacketEventKind {
             PacketEventKind::Enqueued => "enqueued",
             PacketEventKind::Marked => "marked",
             PacketEventKind::Dropped(_) => "dropped",
+            PacketEventKind::Trimmed => "trimmed",
             PacketEventKind::Departed => "departed",
             PacketEventKind::Delivered => "delivered",
             PacketEventKind::Acked => "ack",
@@ -133,6 +136,8 @@ pub struct EnqueueRecord {
     pub marked: bool,
     /// Packets that the arrival dropped.
     pub dropped: Vec<(DropReason, Packet)>,
+    /// Packets that it trimmed, as they were before.
+    pub trimmed: Vec<Packet>,
     /// Backlog of the port afterwards.
     pub backlog: Backlog,
 }
@@ -238,7 +243,8 @@ impl PacketTracer {
 
     /// A packet has arrived at a port.
     pub fn arrival(&mut self, arrival: EnqueueRecord) {
-        let EnqueueRecord { at, port, of_host, scheduled, packet, marked, dropped, backlog } = arrival;
+        let EnqueueRecord { at, port, of_host, scheduled, packet, marked, dropped, trimmed, backlog } =
+            arrival;
         let is = |one: &Packet, other: &Packet| {
             (one.flow_id, one.seq, one.kind) == (other.flow_id, other.seq, other.kind)
         };
@@ -258,6 +264,11 @@ impl PacketTracer {
             } else if scheduled && packet.ecn == EcnField::Ect {
                 self.clean.insert((port, packet.flow_id, packet.seq));
             }
+        }
+        for packet in trimmed {
+            self.accounts().into_iter().for_each(|accounts| accounts.trim(port, &packet));
+            self.clean.remove(&(port, packet.flow_id, packet.seq));
+            self.note((at, PacketEventKind::Trimmed), Some(port), &packet, Some(backlog));
         }
         self.dropped(at, Some(port), dropped, Some(backlog));
     }

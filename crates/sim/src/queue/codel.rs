@@ -30,6 +30,7 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "CoDel, ACM Queue 2012; RFC 8289",
     by_priority: false,
     reads_k: false,
+    trims: false,
 };
 
 keys! {
@@ -161,7 +162,7 @@ mod tests {
     fn signals(queue: &mut CoDel, end: u64) -> Vec<u64> {
         let acts = |ms: &u64| {
             let (_, effects) = leave(queue, Span::from_millis(*ms));
-            effects.marks > 0 || !effects.drops.is_empty()
+            effects.marks > 0 || !effects.fates.is_empty()
         };
         (0..end).filter(acts).collect()
     }
@@ -194,8 +195,8 @@ mod tests {
         let mut queue = standing(2, false);
         assert!(signals(&mut queue, 1).is_empty());
         offer(&mut queue, packet(0, 2, 0));
-        assert_eq!(leave(&mut queue, Span::from_millis(500)).1.drops.len(), 0);
-        assert_eq!(leave(&mut queue, Span::from_millis(900)).1.drops.len(), 0);
+        assert_eq!(leave(&mut queue, Span::from_millis(500)).1.fates.len(), 0);
+        assert_eq!(leave(&mut queue, Span::from_millis(900)).1.fates.len(), 0);
     }
 
     /// A short wait ends the state. When waits are long again soon after, the law goes on near where it was: after seven
@@ -211,7 +212,7 @@ mod tests {
         queue.queue = Fifo::default();
         (0..500).for_each(|_| queue.queue.push(recent(480)));
         let again: Vec<u64> =
-            (480..640).filter(|ms| !leave(&mut queue, Span::from_millis(*ms)).1.drops.is_empty()).collect();
+            (480..640).filter(|ms| !leave(&mut queue, Span::from_millis(*ms)).1.fates.is_empty()).collect();
         assert_eq!(again, [585, 626], "100 ms after 485 ms, and 100/√6 = 40.8 ms after that");
     }
 }

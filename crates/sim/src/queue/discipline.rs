@@ -130,13 +130,25 @@ impl QueuedPacket {
     }
 }
 
-/// Marks and drops of a scheduler.
+/// What becomes of a packet that does not wait any longer as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is gone.
+    Dropped(DropReason),
+    /// It has lost its payload.
+    Trimmed {
+        /// Its bytes on the wire before.
+        was: u16,
+    },
+}
+
+/// Marks, drops and trims of a scheduler.
 #[derive(Debug, Default)]
 pub struct SchedulerEffects {
     /// Packets marked.
     pub marks: u32,
-    /// Packets dropped, the arriving one or any that waited, and why.
-    pub drops: Vec<(DropReason, QueuedPacket)>,
+    /// Packets dropped or trimmed, the arriving one or any that waited.
+    pub fates: Vec<(Fate, QueuedPacket)>,
 }
 
 impl SchedulerEffects {
@@ -151,7 +163,22 @@ impl SchedulerEffects {
 
     /// Drops a packet.
     pub fn drop(&mut self, reason: DropReason, packet: QueuedPacket) {
-        self.drops.push((reason, packet));
+        self.fates.push((Fate::Dropped(reason), packet));
+    }
+
+    /// Trims a data packet to a header of so many bytes on the wire, on an arrival. It is a control packet from then on.
+    pub fn trim(&mut self, packet: &mut QueuedPacket, header: u16) {
+        let was = packet.wire;
+        (packet.wire, packet.class) = (was.min(header), TrafficClass::Control);
+        self.fates.push((Fate::Trimmed { was }, *packet));
+    }
+
+    /// Packets dropped, and why.
+    pub fn drops(&self) -> impl Iterator<Item = (DropReason, &QueuedPacket)> {
+        self.fates.iter().filter_map(|(fate, packet)| match fate {
+            Fate::Dropped(reason) => Some((*reason, packet)),
+            Fate::Trimmed { .. } => None,
+        })
     }
 }
 
@@ -188,6 +215,8 @@ pub struct QueueInfo {
     pub by_priority: bool,
     /// Reads K, the marking threshold of its port.
     pub reads_k: bool,
+    /// Trims packets, whose headers may overtake data. Transports must understand them.
+    pub trims: bool,
 }
 
 /// The port that a discipline is for.
@@ -203,6 +232,8 @@ pub struct PortSetup {
     pub rate: Rate,
     /// Bytes that the link could send between two packets.
     pub gap: Bytes,
+    /// The size in buffers of a packet without payload.
+    pub header: Bytes,
     /// Random streams of the run.
     pub seeds: Seeds,
     /// Number of the port: disciplines that draw have a stream per port.

@@ -12,6 +12,7 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "",
     by_priority: false,
     reads_k: false,
+    trims: false,
 };
 
 keys! {

@@ -27,6 +27,7 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "DRR, ToN 1996",
     by_priority: false,
     reads_k: true,
+    trims: false,
 };
 
 keys! {

@@ -24,13 +24,14 @@ pub(crate) mod step_ecn;
 pub(crate) mod tcn;
 #[cfg(test)]
 mod testing;
+pub(crate) mod trim;
 
 pub use backlog::Backlog;
 pub use discipline::{DropReason, PortSetup, QueueInfo};
 
 pub(crate) use backlog::Room;
 pub(crate) use discipline::{
-    QueueDiscipline, QueuedPacket, Scheduler, SchedulerEffects, TrafficClass, Verdict,
+    Fate, QueueDiscipline, QueuedPacket, Scheduler, SchedulerEffects, TrafficClass, Verdict,
 };
 pub(crate) use marking::MarkAt;
 
@@ -268,5 +269,6 @@ registry! {
         PriorityEcn => priority_ecn,
         PFabric => pfabric,
         Pias => pias,
+        Trim => trim,
     }
 }

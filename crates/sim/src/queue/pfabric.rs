@@ -28,6 +28,7 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "pFabric, SIGCOMM 2013",
     by_priority: true,
     reads_k: false,
+    trims: false,
 };
 
 keys! {

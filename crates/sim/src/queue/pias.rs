@@ -28,6 +28,7 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "PIAS, NSDI 2015",
     by_priority: true,
     reads_k: true,
+    trims: false,
 };
 
 /// Queues of a port.

@@ -29,6 +29,7 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "RFC 8033",
     by_priority: false,
     reads_k: false,
+    trims: false,
 };
 
 keys! {

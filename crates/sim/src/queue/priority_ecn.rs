@@ -33,6 +33,7 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "pECN, ComSIS 2016",
     by_priority: true,
     reads_k: true,
+    trims: false,
 };
 
 words! {

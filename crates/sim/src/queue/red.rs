@@ -40,6 +40,7 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "RED, ToN 1993; RFC 3168",
     by_priority: false,
     reads_k: true,
+    trims: false,
 };
 
 /// A minimum threshold: above zero.
@@ -133,7 +134,7 @@ pub struct Red {
 impl Red {
     /// The discipline of a port.
     pub fn new(params: Params, port: PortSetup) -> Self {
-        let PortSetup { mark_above, mark_all_above, mark_probability, rate, gap, seeds, index } = port;
+        let PortSetup { mark_above, mark_all_above, mark_probability, rate, gap, seeds, index, .. } = port;
         let of_port = params.min.is_none(); // a threshold of the scheme's own has a curve of the scheme's own
         let min = params.min.unwrap_or(mark_above);
         let max = mark_all_above.filter(|_| of_port).map_or(amount(min) * params.max, amount);

@@ -21,6 +21,7 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "DCTCP, SIGCOMM 2010",
     by_priority: false,
     reads_k: true,
+    trims: false,
 };
 
 keys! {

@@ -23,6 +23,7 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "TCN, CoNEXT 2016",
     by_priority: false,
     reads_k: true,
+    trims: false,
 };
 
 keys! {
@@ -99,6 +100,6 @@ mod tests {
         let mut queue = Tcn::new(Params::default(), port("0pkt"));
         offer(&mut queue, ack(0));
         let (packet, effects) = leave(&mut queue, Span::from_millis(1));
-        assert_eq!((packet.unwrap().ecn, effects.marks, effects.drops.len()), (EcnField::NotEct, 0, 0));
+        assert_eq!((packet.unwrap().ecn, effects.marks, effects.fates.len()), (EcnField::NotEct, 0, 0));
     }
 }

@@ -13,6 +13,7 @@ pub(super) fn port(mark_above: &str) -> PortSetup {
         mark_probability: None,
         rate: Rate::new(1_000_000_000).unwrap(),
         gap: Bytes::ZERO,
+        header: Bytes::new(40),
         seeds: Seeds::new(1),
         index: 0,
     }
@@ -75,8 +76,8 @@ pub(super) fn offer_behind(queue: &mut impl Scheduler, transmitted: u32, packet:
 fn offer_in(room: Room, queue: &mut impl Scheduler, packet: Packet) -> Admission {
     let mut effects = SchedulerEffects::default();
     queue.enqueue(room, queued(&packet), &mut effects);
-    assert!(effects.drops.iter().all(|(reason, _)| *reason == DropReason::BufferFull));
-    Admission { marks: effects.marks, drops: effects.drops.len() }
+    assert!(effects.drops().all(|(reason, _)| reason == DropReason::BufferFull));
+    Admission { marks: effects.marks, drops: effects.drops().count() }
 }
 
 /// The packet that leaves at `at`, and the marks and drops at its departure.

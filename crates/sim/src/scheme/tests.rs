@@ -17,6 +17,7 @@ fn every_scheme_of_the_table_can_be_built() {
             Host::Roce => "transport.cnp_every",
             Host::Minimal => "transport.probe_after",
             Host::Homa => "transport.overcommit",
+            Host::Ndp => "transport.window",
         };
         assert!(Scheme::accepts(&info.name, of_host, None));
     }
@@ -50,6 +51,13 @@ fn schemes_of_a_file_say_what_is_wrong_with_them() {
         error(&format!("{text}set = {{ \"transport.q\" = 1 }}")).contains("transport.q: unknown parameter")
     );
     assert!(error("transport = \"dctpc\"\nqueue = \"red\"").contains("\"dctcp\""));
+    let trims = error("transport = \"dctcp\"\nqueue = \"trim\"");
+    assert!(
+        trims.contains("scheme.1.queue: trim takes the payload off") && trims.ends_with("those of ndp do"),
+        "{trims}"
+    );
+    let trims = error(&format!("{text}host_queue = \"trim\""));
+    assert!(trims.contains("scheme.1.host_queue: trim takes the payload off"), "{trims}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::host::{
     SendEndpoint, SenderSnapshot,
 };
 use crate::packet::Packet;
-use crate::{homa, minimal, roce, tcp};
+use crate::{homa, minimal, ndp, roce, tcp};
 use shortflow_cc::{HostParams, TransportConfig};
 use shortflow_units::{Bytes, ClassId, Instant};
 
@@ -86,6 +86,7 @@ hosts! {
     Roce => roce,
     Minimal => minimal,
     Homa => homa,
+    Ndp => ndp,
 }
 
 impl Endpoints {
@@ -310,14 +311,22 @@ mod tests {
         let (line, base_rtt, header) = (Rate::MAX, Span::from_micros(300), tcp.header);
         let at = Opening { now: Instant::ZERO, line, base_rtt, mss: tcp.mss, header };
         let (priority, initial_rto) = (PriorityRule::default(), Span::from_millis(1));
-        let setup = ConnectionSetup { tcp: &tcp, at, priority, initial_rto, small_queue: 0, predicts: true };
+        let setup = ConnectionSetup {
+            tcp: &tcp,
+            at,
+            receiver_line: line,
+            priority,
+            initial_rto,
+            small_queue: 0,
+            predicts: true,
+        };
         Endpoints::new([identity; 2], &TransportConfig::named(transport).unwrap(), &setup)
     }
 
     /// Pairs of one protocol merge in any order.
     #[test]
     fn no_receiver_of_another_protocol_is_lost_in_silence() {
-        let transports = ["dctcp", "dcqcn", "minimal", "homa"];
+        let transports = ["dctcp", "dcqcn", "minimal", "homa", "ndp"];
         for (mine, theirs) in transports.iter().flat_map(|mine| transports.map(|theirs| (*mine, theirs))) {
             let taken = std::panic::catch_unwind(|| ends(mine).take_receiver(&mut ends(theirs)));
             assert_eq!(taken.is_ok(), mine == theirs, "{mine} takes the receiver of {theirs}");

@@ -39,6 +39,14 @@ pub enum RunError {
         /// The rates that have a curve.
         known: String,
     },
+    /// Flows of a class run a transport that does not understand what queues leave of packets.
+    #[error("traffic: class {class:?}: {reason}")]
+    Misunderstood {
+        /// Name of the class.
+        class: String,
+        /// The queue, the transport, and those that would do.
+        reason: String,
+    },
     /// No threads for so many parts of the network, with the reason.
     #[error("cores: the system has no threads for {0} parts of the network: {1}; ask for fewer")]
     NoThread(usize, std::io::ErrorKind),

@@ -23,7 +23,7 @@ use crate::packet::Packet;
 use crate::probe::{ClassMeter, Samples};
 use crate::queue::QueueConfig;
 use crate::scenario::Scenario;
-use crate::scheme::Scheme;
+use crate::scheme::{Scheme, misunderstood, takes_trimmed};
 use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, NodeId, PortId, Span};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -102,6 +102,19 @@ struct Backlogged {
     sampled: u64,
 }
 
+/// Checks that receivers understand what the scheme's queues leave of packets.
+fn check_trims(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError> {
+    let queues = [&scheme.queue, &scheme.host_queue].map(QueueConfig::kind);
+    let Some(queue) = queues.into_iter().find(|kind| kind.info().trims) else { return Ok(()) };
+    match scenario.transports.iter().find(|(_, transport)| !takes_trimmed(transport.info())) {
+        None => Ok(()),
+        Some((class, transport)) => Err(RunError::Misunderstood {
+            class: scenario.classes[class.index()].clone(),
+            reason: misunderstood(queue, transport.info()),
+        }),
+    }
+}
+
 /// Checks that RED works with the thresholds and rates of all ports.
 fn check_thresholds(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError> {
     let graph = &scenario.graph;
@@ -130,6 +143,7 @@ impl<'a> Simulation<'a> {
         plan: &'a ExecutionPlan,
     ) -> Result<Self, RunError> {
         check_thresholds(scenario, scheme)?;
+        check_trims(scenario, scheme)?;
         let seeds = Seeds::new(seed);
         let queues = (&scheme.queue, &scheme.host_queue);
         let network = Network::new(scenario, queues, seeds)?;

@@ -42,6 +42,7 @@ impl Network {
                 packet: copy,
                 marked: !scheduled && sender.counters().marked > marked,
                 dropped: sender.take_dropped(),
+                trimmed: sender.take_trimmed(),
                 backlog: sender.known_backlog(),
             });
         }

@@ -61,8 +61,8 @@ impl Port {
             while let Some(waiting) = queue.dequeue(now, &mut effects) {
                 effects.drop(DropReason::LinkDown, waiting);
             }
-            lost += effects.drops.len() as u64;
-            for (reason, waiting) in effects.drops {
+            lost += effects.drops().count() as u64;
+            for (reason, waiting) in effects.drops() {
                 self.counters.evict(&self.window, now, waiting.wire_size());
                 let packet = waiting.take(packets);
                 self.free(waiting.from, waiting.wire);

@@ -2,7 +2,7 @@
 
 use super::{LinkMeter, Port, PortEvent, Queue, ShortPath};
 use crate::packet::{Handover, Left, Packet, PacketId, PacketType, Packets};
-use crate::queue::{QueuedPacket, Room, Scheduler, SchedulerEffects};
+use crate::queue::{Fate, QueuedPacket, Room, Scheduler, SchedulerEffects};
 use shortflow_cc::HopSample;
 use shortflow_units::{Instant, Span};
 
@@ -99,7 +99,7 @@ impl Port {
         let mut effects = SchedulerEffects::default();
         let next = queue.dequeue(now, &mut effects);
         self.count(&effects, packets, wake);
-        if !effects.drops.is_empty() {
+        if !effects.fates.is_empty() {
             self.evict(now, &effects);
         }
         let Some(next) = next else { return false };
@@ -138,12 +138,31 @@ impl Port {
     /// Counts what the scheduler did.
     fn count(&mut self, effects: &SchedulerEffects, packets: &mut Packets, wake: &mut impl FnMut(PortEvent)) {
         self.counters.marked += u64::from(effects.marks);
-        for (reason, waiting) in &effects.drops {
-            let packet = waiting.take(packets);
-            self.free(waiting.from, waiting.wire);
-            self.drop(*reason, &packet);
-            self.tell(&packet, Instant::ZERO, wake);
+        for (fate, waiting) in &effects.fates {
+            match *fate {
+                Fate::Dropped(reason) => {
+                    let packet = waiting.take(packets);
+                    self.free(waiting.from, waiting.wire);
+                    self.drop(reason, &packet);
+                    self.tell(&packet, Instant::ZERO, wake);
+                }
+                Fate::Trimmed { was } => {
+                    self.free(waiting.from, was - waiting.wire);
+                    self.trim(waiting.wire, packets.get_mut(waiting.id), wake);
+                }
+            }
         }
+    }
+
+    /// A waiting packet loses its payload. Its host hears no more of it.
+    #[inline(never)] // keeps the path of the others short
+    fn trim(&mut self, wire: u16, packet: &mut Packet, wake: &mut impl FnMut(PortEvent)) {
+        self.counters.trimmed += 1;
+        self.tell(packet, Instant::ZERO, wake);
+        if self.dropped.is_some() {
+            self.trimmed.push(packet.clone());
+        }
+        packet.trim(wire);
     }
 
     /// Reports to the host the departure of a waiting packet, or its drop.
@@ -155,7 +174,7 @@ impl Port {
 
     /// Counts waiting packets that were dropped.
     fn evict(&mut self, now: Instant, effects: &SchedulerEffects) {
-        for (_, waiting) in &effects.drops {
+        for (_, waiting) in effects.drops() {
             self.counters.evict(&self.window, now, waiting.wire_size());
             self.backlog.remove(waiting.wire);
         }

@@ -183,6 +183,7 @@ mod tests {
             mark_probability: None,
             rate,
             gap: Bytes::ZERO,
+            header: Bytes::new(40),
             seeds: Seeds::new(1),
             index: 0,
         };

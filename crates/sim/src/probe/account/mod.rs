@@ -20,7 +20,7 @@ mod sender;
 
 pub use course::{Cause, FlowAccount, InFront, PARTS, PLACES, Passage, Round, Step, parts};
 
-use crate::packet::Packet;
+use crate::packet::{Packet, PacketType};
 use crate::queue::DropReason;
 pub use line::LinkEnd;
 use line::{Line, Waiting, lines, stream};
@@ -206,6 +206,15 @@ impl Accounts {
             port.into_iter().for_each(|port| self.lines[port.index()].leave(stream(packet), traced));
         } else if let Some(key) = self.find(packet, None) {
             self.flights.remove(&key);
+        }
+    }
+
+    /// A waiting packet loses its payload at a port.
+    pub fn trim(&mut self, port: PortId, packet: &Packet) {
+        self.settle();
+        let key = self.find(packet, Some(port));
+        if let Some((key, flight)) = key.and_then(|key| self.flights.remove_entry(&key)) {
+            self.flights.insert((key.0, PacketType::Trimmed as u8, key.2, key.3), flight);
         }
     }
 

@@ -112,6 +112,7 @@ impl Connection {
             PacketType::Ack | PacketType::SynAck | PacketType::Cnp | PacketType::Nack => {
                 self.heard.clone().map(|course| waiting(course.to(Cause::LateAck, now)))
             }
+            PacketType::Trimmed => None, // only switches make it
         }
     }
 
@@ -143,6 +144,11 @@ impl Connection {
 
     /// The course of data that was sent before.
     fn repeat(&self, now: Instant, before: &Course, prompt: &Prompt) -> Option<Course> {
+        if let Prompt::Arrival(PacketType::Grant, Some(course)) = prompt
+            && course.flow == before.flow
+        {
+            return Some(Course::clone(course).turn(Round::Credit));
+        }
         match self.timed_out.filter(|at| *at > before.at) {
             Some(at) if at == now => Some(before.clone().to(Cause::Timeout, now)),
             Some(at) => match prompt {
@@ -163,8 +169,9 @@ impl Connection {
             Prompt::Arrival(PacketType::SynAck, course) => {
                 (course.as_deref().cloned().map(Course::connected), None)
             }
-            Prompt::Arrival(_, course) => {
-                (course.as_deref().cloned().map(|course| course.turn(Round::Window)), None)
+            Prompt::Arrival(kind, course) => {
+                let round = if *kind == PacketType::Grant { Round::Credit } else { Round::Window };
+                (course.as_deref().cloned().map(|course| course.turn(round)), None)
             }
             Prompt::Timer(_) if self.timed_out == Some(now) => after_last(Cause::Timeout),
             Prompt::Timer(cause) => after_last(*cause),

@@ -61,10 +61,12 @@ impl Simulation<'_> {
         let tcp = &self.scenario.tcp;
         let round_trip = ideal_fct(tcp.mss, tcp, &path, &back);
         let (mss, header) = (tcp.mss, tcp.link_bytes(tcp.mss) - tcp.mss);
-        let line = path.links.first().map_or(Rate::MAX, |link| link.0);
+        let [line, receiver_line] =
+            [&path, &back].map(|way| way.links.first().map_or(Rate::MAX, |link| link.0));
         let setup = ConnectionSetup {
             tcp,
             at: Opening { now: self.events.now(), line, base_rtt: round_trip, mss, header },
+            receiver_line,
             priority: self.scheme.priority,
             initial_rto: tcp.initial_rto.unwrap_or_else(|| tcp.rto_min.max(round_trip.times(3))),
             small_queue: self.scenario.conduct.small_queue as usize,

@@ -1,0 +1,203 @@
+//! NDP's switch queue — Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance",
+//! SIGCOMM 2017, §3.1: a short queue of data. A packet that finds it full loses its payload, and its header goes on, before data.
+//!
+//! | paper | here |
+//! |---|---|
+//! | data queue of eight packets | [`Params::data`] packets that wait; the one in transmission is not among them |
+//! | queue of trimmed headers, acknowledgements and pulls | [`Params::headers`] packets, of any kind without payload |
+//! | weighted round robin, ten headers to a data packet | [`Params::weight`], `headers_sent` |
+//! | the arriving packet or the last one that waits is trimmed, by a fair coin | [`Params::tail`] |
+//!
+//! Choices:
+//! - A packet is lost only if the headers' queue is full, or the port's buffer, which limits both queues together. The published
+//!   simulator gives headers twice the bytes of the data queue. [`Params::headers`] is the memory of eight packets of 9 KB in headers of 64
+//!   bytes. A buffer in packets counts a header as a packet.
+//! - Later versions of the authors' simulator give headers strict priority: 100,000 headers to a data packet.
+//! - A trimmed packet has the size of one without payload: `tcp.header`, and the framing of `tcp.wire`.
+//! - A packet that finds the port idle changes nothing in the round robin, which counts headers only while data waits.
+//! - Left out: return to sender, by which a switch sends a header back that finds the headers' queue full.
+
+use super::fifo::Fifo;
+use super::{
+    Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Room, Scheduler, SchedulerEffects, TrafficClass,
+};
+use crate::config::keys;
+use crate::engine::Stream;
+use shortflow_units::{Bytes, Instant};
+
+/// Registry entry.
+pub const INFO: QueueInfo = QueueInfo {
+    name: "trim",
+    summary: "a short queue of data; packets that find it full lose their payload, and headers go first",
+    source: "NDP, SIGCOMM 2017",
+    by_priority: false,
+    reads_k: false,
+    trims: true,
+};
+
+keys! {
+    /// Limits and order of the two queues.
+    #[derive(Copy)]
+    pub struct Params {
+        /// data packets that may wait, beside the one in transmission
+        pub data: u32 = "8", 1..=1_000_000u32;
+        /// trimmed packets and control packets that may wait
+        pub headers: u32 = "1125", 1..=1_000_000u32;
+        /// headers that are sent for each data packet while both wait
+        pub weight: u32 = "10", 1..=1_000_000u32;
+        /// probability that the last waiting data packet is trimmed in place of the arriving one
+        pub tail: f64 = "0.5", 0.0..=1.0;
+    }
+}
+
+/// Headers and data.
+#[derive(Debug, Clone)]
+pub struct Trim {
+    params: Params,
+    /// Size of a trimmed packet.
+    header: Bytes,
+    coin: Stream,
+    headers: Fifo,
+    data: Fifo,
+    /// Headers sent while data waited, since the last data packet that was sent while headers waited.
+    headers_sent: u32,
+}
+
+impl Trim {
+    /// The discipline of a port.
+    pub fn new(params: Params, port: PortSetup) -> Self {
+        let PortSetup { header, seeds, index, .. } = port;
+        let (headers, data) = (Fifo::default(), Fifo::default());
+        Trim { params, header, coin: seeds.stream("trim", index), headers, data, headers_sent: 0 }
+    }
+
+    fn has_room_for_header(&self, room: Room, size: Bytes) -> bool {
+        room.fits(size) && self.headers.backlog().packets < self.params.headers
+    }
+}
+
+impl Scheduler for Trim {
+    fn enqueue(&mut self, room: Room, arriving: QueuedPacket, effects: &mut SchedulerEffects) {
+        let size = arriving.wire_size();
+        if arriving.class == TrafficClass::Control {
+            return match self.has_room_for_header(room, size) {
+                true => self.headers.push(arriving),
+                false => effects.drop(DropReason::BufferFull, arriving),
+            };
+        }
+        let fits = room.fits(size);
+        if fits && self.data.backlog().packets < self.params.data {
+            return self.data.push(arriving);
+        }
+        let last = if fits && self.coin.unit() < self.params.tail { self.data.pop_last() } else { None };
+        let mut cut = match last {
+            Some(last) => {
+                self.data.push(arriving);
+                last
+            }
+            None => arriving,
+        };
+        if !self.has_room_for_header(room, self.header.min(cut.wire_size())) {
+            return effects.drop(DropReason::BufferFull, cut);
+        }
+        effects.trim(&mut cut, self.header.get() as u16);
+        self.headers.push(cut);
+    }
+
+    fn dequeue(&mut self, _: Instant, _: &mut SchedulerEffects) -> Option<QueuedPacket> {
+        if self.headers.is_empty() || self.data.is_empty() {
+            return self.headers.pop().or_else(|| self.data.pop());
+        }
+        if self.headers_sent < self.params.weight {
+            self.headers_sent += 1;
+            return self.headers.pop();
+        }
+        self.headers_sent = 0;
+        self.data.pop()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.headers.backlog() + self.data.backlog()
+    }
+
+    fn passes_idle(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Admission, ack, drain, offer, offer_within, packet, port, seqs};
+    use super::*;
+    use crate::packet::{Packet, PacketId};
+
+    fn queue(params: Params) -> Trim {
+        Trim::new(params, port("unlimited"))
+    }
+
+    /// The sequence numbers in order of departure, of headers with a minus.
+    fn departures(queue: &mut Trim) -> Vec<i64> {
+        let is_header = |packet: &Packet| packet.wire == 40;
+        drain(queue).iter().map(|packet| packet.seq as i64 * if is_header(packet) { -1 } else { 1 }).collect()
+    }
+
+    /// Eight of twelve packets wait with their payload; four headers go before them.
+    #[test]
+    fn packets_beyond_the_data_queue_are_trimmed_to_headers() {
+        let mut queue = queue(Params { tail: 0.0, ..Params::default() });
+        (1..=12).for_each(|seq| assert_eq!(offer(&mut queue, packet(0, seq, 0)), Admission::default()));
+        assert_eq!(queue.backlog(), Backlog { packets: 12, bytes: Bytes::new(8 * 1500 + 4 * 40) });
+        assert_eq!(departures(&mut queue), [-9, -10, -11, -12, 1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+
+    /// Where the coin says so, the arriving packet takes the place of the last one.
+    #[test]
+    fn the_last_waiting_packet_may_be_trimmed_in_place_of_the_arriving_one() {
+        let mut always = queue(Params { tail: 1.0, ..Params::default() });
+        (1..=10).for_each(|seq| assert_eq!(offer(&mut always, packet(0, seq, 0)), Admission::default()));
+        assert_eq!(departures(&mut always), [-8, -9, 1, 2, 3, 4, 5, 6, 7, 10]);
+    }
+
+    /// Half of 10,000 packets are trimmed on arrival, give or take three standard deviations of 50.
+    #[test]
+    fn the_coin_is_fair() {
+        let mut queue = queue(Params::default());
+        (0..8).for_each(|seq| assert_eq!(offer(&mut queue, packet(0, seq, 0)), Admission::default()));
+        let arriving = (8..10_008).filter(|seq| {
+            offer(&mut queue, packet(0, *seq, 0));
+            queue.headers.pop_last().map(|last| last.id) == Some(PacketId(*seq as u32))
+        });
+        let arriving = arriving.count();
+        assert!((4_850..=5_150).contains(&arriving), "{arriving} of 10,000");
+    }
+
+    /// Twelve headers and three data packets: ten headers for a data packet while both wait.
+    #[test]
+    fn ten_headers_go_for_each_data_packet() {
+        let mut queue = queue(Params { tail: 0.0, data: 3, ..Params::default() });
+        (1..=25).for_each(|seq| assert_eq!(offer(&mut queue, packet(0, seq, 0)), Admission::default()));
+        let order = departures(&mut queue);
+        let places: Vec<usize> = (0..25).filter(|place| order[*place] > 0).collect();
+        assert_eq!(places, [10, 21, 24]);
+    }
+
+    /// Acknowledgements wait with the headers, and are dropped with them.
+    #[test]
+    fn control_packets_go_with_the_headers() {
+        let mut queue = queue(Params { tail: 0.0, data: 1, headers: 2, ..Params::default() });
+        offer(&mut queue, packet(0, 1, 0));
+        assert_eq!(offer(&mut queue, ack(0)), Admission::default());
+        assert_eq!(offer(&mut queue, packet(0, 2, 0)), Admission::default());
+        assert_eq!(offer(&mut queue, packet(0, 3, 0)), Admission::DROPPED);
+        assert_eq!(offer(&mut queue, ack(0)), Admission::DROPPED);
+        assert_eq!(seqs(&drain(&mut queue)), [0, 2, 1]);
+    }
+
+    /// Of 3,080 bytes, two packets of 1,500 and two headers: the fifth packet finds no room for its header.
+    #[test]
+    fn the_buffer_limits_both_queues_together() {
+        let mut queue = queue(Params::default());
+        let dropped = (0..5).map(|seq| offer_within("3080B", &mut queue, packet(0, seq, 0)).drops);
+        assert_eq!(dropped.collect::<Vec<_>>(), [0, 0, 0, 0, 1]);
+    }
+}

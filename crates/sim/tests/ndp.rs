@@ -1,0 +1,113 @@
+//! NDP in a network: trims, pulls at the rate of the receiver's link, shares and lost packets.
+
+use crate::common::{TRACE, run, scenario, scenario_with_file, scheme};
+use shortflow_sim::outcome::{FlowRow, Outcome};
+
+/// A star of 10 Gbit/s, and other tables. A packet takes 1.2 us, a header 32 ns.
+fn star(hosts: usize, rtt: &str, rest: &str) -> String {
+    format!(
+        r#"
+title = "ndp"
+duration = "100ms"
+drain = "10s"
+topology = {{ kind = "star", hosts = {hosts}, rate = "10Gbps", rtt = "{rtt}" }}
+switch = {{ buffer = "unlimited", mark_above = "100KB" }}
+{TRACE}{rest}
+"#
+    )
+}
+
+fn rows(rest: &str, rows: &[&str]) -> Outcome {
+    run(&scenario(&star(6, "10us", rest), rows), &scheme("ndp", &[]))
+}
+
+fn trims(outcome: &Outcome) -> u64 {
+    outcome.ports.iter().map(|port| port.trims_in_run).sum()
+}
+
+fn timeouts(outcome: &Outcome) -> u32 {
+    outcome.flows.iter().map(|flow| flow.timeouts).sum()
+}
+
+/// Time until the last byte is there, over that in an empty network.
+fn stretch(flow: &FlowRow) -> f64 {
+    flow.received.unwrap().since(flow.start).as_secs_f64() / flow.ideal.unwrap().as_secs_f64()
+}
+
+/// 24 hosts send nine packets each at once, which reach the port in nine rounds of 24, 1.2 us apart. One of the first round is sent and
+/// eight wait; 15 are trimmed. From 1.2 us on ten headers go (320 ns) and then a packet (1.2 us), so that packets begin to leave at 1.52,
+/// 3.04, 4.56, 6.08, 7.60 and 9.12 us. Each makes room for one of the next round, at 2.4, 3.6, 4.8, 7.2, 8.4 and 9.6 us; nothing has
+/// left before the rounds at 1.2 and 6 us. So 9 + 6 packets pass of 216. The others come again one by one, a round trip later.
+#[test]
+fn an_incast_is_trimmed_as_counted_and_needs_no_timeout() {
+    let senders: Vec<String> = (0..24).map(|host| format!("0,h{host},h24,{}", 9 * 1_460)).collect();
+    let senders: Vec<&str> = senders.iter().map(String::as_str).collect();
+    let outcome = run(&scenario(&star(25, "200us", ""), &senders), &scheme("ndp", &[]));
+    assert_eq!(trims(&outcome), 201);
+    assert_eq!(outcome.flows.iter().map(|flow| flow.retransmits).sum::<u32>(), 201);
+    assert_eq!((outcome.counters.packets_dropped, timeouts(&outcome)), (0, 0));
+    let last = outcome.flows.iter().map(|flow| flow.fct().unwrap().as_secs_f64()).fold(0.0, f64::max);
+    // Two round trips, and 216 pulls 1.2 us apart.
+    assert!((0.0004..0.0007).contains(&last), "{last} s");
+}
+
+/// One message alone has the link to itself: pulls come as fast as packets arrive.
+#[test]
+fn one_flow_has_the_rate_of_the_link() {
+    for size in ["1000", "100000", "10000000"] {
+        let outcome = rows("", &[&format!("0,h0,h5,{size}")]);
+        assert!(stretch(&outcome.flows[0]) < 1.002, "{size}: {}", stretch(&outcome.flows[0]));
+        assert_eq!(trims(&outcome), 0);
+    }
+}
+
+/// Two flows to one host have half of its link each, and only their first windows, of twelve packets each, are trimmed.
+#[test]
+fn two_flows_share_the_link_of_their_receiver() {
+    let outcome = rows("", &["0,h0,h5,5000000", "0,h1,h5,5000000"]);
+    for flow in &outcome.flows {
+        assert!((1.97..2.02).contains(&stretch(flow)), "{}", stretch(flow));
+    }
+    assert!((1..20).contains(&trims(&outcome)), "{}", trims(&outcome));
+    assert_eq!(timeouts(&outcome), 0);
+}
+
+/// Pulls go at 1 Gbit/s, the rate of the receiver's link, not at the 10 of the senders: of 4,110 packets, some of the first windows of 20
+/// packets each are trimmed.
+#[test]
+fn pulls_go_at_the_rate_of_the_receivers_link() {
+    let links = "a,b,rate,delay\nh0,s0,10Gbps,2us\nh1,s0,10Gbps,2us\nh2,s0,1Gbps,2us\n";
+    let text = "title = 'slow'\nduration = '100ms'\ndrain = '1s'\ntopology = { kind = 'explicit', file = 'links.csv' }\n\
+        switch = { buffer = 'unlimited', mark_above = '100KB' }\n\
+        [[traffic]]\nkind = 'incast'\nflows = 2\nfrom = '0-1'\nto = 2\nsizes = { kind = 'fixed', value = '3MB' }\n";
+    let outcome = run(&scenario_with_file(text, links), &scheme("ndp", &[]));
+    assert!(outcome.flows.iter().all(|flow| stretch(flow) < 2.05));
+    assert!(trims(&outcome) < 60, "{}", trims(&outcome));
+}
+
+/// Any lost packet is repaired: the first, the last, and acknowledgements, pulls and headers.
+#[test]
+fn whatever_is_lost_is_sent_again() {
+    for lost in
+        ["drop_data = [1]", "drop_data = [3, 4, 9]", "drop_data = [68]", "corrupt = 0.001", "corrupt = 0.05"]
+    {
+        let faults = format!("[faults]\n{lost}\n");
+        let outcome = rows(&faults, &["0,h0,h5,98000", "0,h1,h5,150000", "0,h2,h5,1500000"]);
+        for flow in &outcome.flows {
+            assert_eq!(flow.acked, flow.size, "{lost}");
+        }
+        assert!(timeouts(&outcome) > 0, "{lost}");
+    }
+}
+
+/// Over queues that drop, what is lost waits for the timeout.
+#[test]
+fn timeouts_take_the_place_of_trims_over_other_queues() {
+    let text = star(6, "10us", "").replace("\"unlimited\"", "\"8pkt\"").replace("100KB", "4pkt");
+    let senders: Vec<String> = (0..5).map(|host| format!("0,h{host},h5,98000")).collect();
+    let senders: Vec<&str> = senders.iter().map(String::as_str).collect();
+    let outcome = run(&scenario(&text, &senders), &scheme("ndp over droptail", &[]));
+    assert_eq!(trims(&outcome), 0);
+    assert!(outcome.counters.packets_dropped > 0 && timeouts(&outcome) > 0);
+    assert!(outcome.flows.iter().all(|flow| flow.acked == flow.size));
+}
