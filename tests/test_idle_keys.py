@@ -17,28 +17,28 @@ SHORT = ("--set", "servers=2")
 def notes(stderr: str) -> list[str]:
     """Warnings about keys and parts of schemes that have no effect."""
     lines = [line.removeprefix("warning: ") for line in stderr.splitlines()]
-    return [line for line in lines if "no effect" in line or ": it does where" in line]
+    return [line for line in lines if "no effect" in line or ": it does only if" in line]
 
 
 @pytest.mark.parametrize(
-    ("scheme", "setting", "where"),
+    ("scheme", "setting", "condition"),
     [
         ("dctcp", "tcp.ack_delay=1ms", "tcp.ack_every is above 1"),
-        ("dctcp", "tcp.tlp_slack=1ms", "flows recover by RACK"),
+        ("dctcp", "tcp.tlp_slack=1ms", "a transport recovers losses with RACK"),
         ("dctcp", "tcp.quick_acks=9", "tcp.ack_every is above 1"),
         ("dctcp", "switch.memory_alpha=2", "switch.memory is not static"),
         ("dctcp", "host.stall_min=1ms", "host.stalls is above 0"),
-        ("dctcp", "routing.kind=spray", "hosts have several shortest paths between them"),
+        ("dctcp", "routing.kind=spray", "two hosts have several shortest paths between them"),
         ("tcp", "switch.mark_above=9pkt", "the queue discipline reads mark_above"),
         ("dctcp", "host.mark_above=9pkt", "the queue discipline reads mark_above"),
-        ("dcqcn", "tcp.handshake=true", "flows run on TCP hosts"),
+        ("dcqcn", "tcp.handshake=true", "a transport runs on TCP hosts"),
     ],
 )
-def test_one_note_names_key_scheme_and_condition(scheme: str, setting: str, where: str, shortflow: Command) -> None:
+def test_one_note_names_key_scheme_and_condition(scheme: str, setting: str, condition: str, shortflow: Command) -> None:
     stderr = shortflow("run", "incast", "--scheme", scheme, *SHORT, "--set", setting).stderr
     key = setting.partition("=")[0]
     assert [note for note in notes(stderr) if note.startswith(key)] == [
-        f"{key} has no effect under {scheme}: it acts where {where}"
+        f"{key} has no effect under {scheme}: it acts only if {condition}"
     ]
 
 
@@ -46,13 +46,15 @@ def test_a_comparison_names_the_schemes_that_ignore_a_key(shortflow: Command) ->
     schemes = "dctcp,dctcp+recovery=rack,cubic"
     given = ("--schemes", schemes, "--seeds", "1", "--no-ideal", *SHORT, "--set", "tcp.tlp_slack=1ms")
     stderr = shortflow("compare", "incast", *given, "--set", "transport.g=0.1").stderr
-    assert notes(stderr) == ["tcp.tlp_slack has no effect under dctcp, cubic: it acts where flows recover by RACK"]
+    assert notes(stderr) == [
+        "tcp.tlp_slack has no effect under dctcp, cubic: it acts only if a transport recovers losses with RACK"
+    ]
 
 
 def test_a_sweep_over_an_idle_key_says_so_once_and_keeps_the_note(shortflow: Command, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     given = ("--schemes", "dctcp", "--seeds", "1", "--grid", "tcp.ack_delay=1ms,2ms", *SHORT, "--out", out)
-    expected = "tcp.ack_delay has no effect under dctcp: it acts where tcp.ack_every is above 1"
+    expected = "tcp.ack_delay has no effect under dctcp: it acts only if tcp.ack_every is above 1"
     assert notes(shortflow("sweep", "incast", *given).stderr) == [expected]
     ran = shortflow("run", "incast", "--scheme", "dctcp", *SHORT, "--set", "tcp.ack_delay=1ms", "--json")
     assert f"warning: {expected}" in json.loads(ran.stdout)["notes"]
@@ -61,16 +63,16 @@ def test_a_sweep_over_an_idle_key_says_so_once_and_keeps_the_note(shortflow: Com
 def test_a_search_names_the_end_of_its_range_at_which_a_key_cannot_act(shortflow: Command) -> None:
     search = ("search", "incast", "--scheme", "dctcp", "--seeds", "1", "--condition", "timeouts>=0", *SHORT)
     given = ("--key", "tcp.ack_every=1:2", "--set", "tcp.ack_delay=1ms")
-    where = "tcp.ack_delay has no effect under dctcp: it acts where tcp.ack_every is above 1"
-    assert notes(shortflow(*search, *given).stderr) == [f"at tcp.ack_every=1: {where}"]
+    condition = "tcp.ack_delay has no effect under dctcp: it acts only if tcp.ack_every is above 1"
+    assert notes(shortflow(*search, *given).stderr) == [f"at tcp.ack_every=1: {condition}"]
     given = ("--key", "servers=1:2", "--set", "tcp.ack_delay=1ms")
-    assert notes(shortflow(*search[:-2], *given).stderr) == [where]
+    assert notes(shortflow(*search[:-2], *given).stderr) == [condition]
 
 
 def test_an_unlimited_threshold_makes_red_drop_tail(shortflow: Command) -> None:
     stderr = shortflow("run", "incast", "--scheme", "red", *SHORT, "--set", "switch.mark_above=unlimited").stderr
-    where = "queue.curves is not none or queue.min is not auto or mark_above of the ports is limited"
-    assert f"the red queue neither marks nor drops early under red: it does where {where}" in notes(stderr)
+    condition = "queue.curves is not none or queue.min is not auto or mark_above of a port is limited"
+    assert f"the red queue neither marks nor drops early under red: it does only if {condition}" in notes(stderr)
 
 
 @pytest.mark.parametrize("scheme", ["pfabric-minimal", "dcqcn", "tcp"])
@@ -83,22 +85,22 @@ def test_values_of_the_users_own_file_are_his(shortflow: Command, tmp_path: Path
     path = tmp_path / "own.toml"
     path.write_text(tomli_w.dumps({**star([LONG]), "tcp": {"initial_window": 2, "ack_delay": "1ms"}}))
     stderr = shortflow("run", str(path), "--scheme", "dctcp", "--set", "duration=20ms").stderr
-    assert "tcp.ack_delay has no effect under dctcp: it acts where tcp.ack_every is above 1" in notes(stderr)
+    assert "tcp.ack_delay has no effect under dctcp: it acts only if tcp.ack_every is above 1" in notes(stderr)
 
 
 ECN, FAULT = "flows send ECN-capable packets", "faults.loss is above 0"
-DEADLINES = "it does where flows have deadlines"
+DEADLINES = "it does only if flows have deadlines"
 
 
 @pytest.mark.parametrize(
     ("scheme", "settings", "begins"),
     [
-        ("tcp", ["faults.mark=0.1"], f"faults.mark has no effect under tcp: it acts where {ECN}"),
-        ("tcp", ["faults.mark_data=[3]"], f"faults.mark_data has no effect under tcp: it acts where {ECN}"),
-        ("dctcp", ["faults.hosts=2"], f"faults.hosts has no effect under dctcp: it acts where {FAULT}"),
+        ("tcp", ["faults.mark=0.1"], f"faults.mark has no effect under tcp: it acts only if {ECN}"),
+        ("tcp", ["faults.mark_data=[3]"], f"faults.mark_data has no effect under tcp: it acts only if {ECN}"),
+        ("dctcp", ["faults.hosts=2"], f"faults.hosts has no effect under dctcp: it acts only if {FAULT}"),
         ("d2tcp", [], f"the law never weighs a deadline under d2tcp: {DEADLINES}"),
         ("pecn-edf", [], f"the priority never orders by deadline under pecn-edf: {DEADLINES}"),
-        ("sack over step-ecn", [], f"the step-ecn queue never marks under sack over step-ecn: it does where {ECN}"),
+        ("sack over step-ecn", [], f"the step-ecn queue never marks under sack over step-ecn: it does only if {ECN}"),
         ("dctcp+host.queue=red", [], "the red queue of hosts neither marks nor drops early under"),
     ],
 )
@@ -119,7 +121,7 @@ def test_defaults_of_a_network_file_that_states_all_are_idle(shortflow: Command,
     path.write_text(tomli_w.dumps({**star([LONG]), "topology": network}))
     stderr = shortflow("run", str(path), "--scheme", "dctcp", "--set", "duration=20ms").stderr
     assert notes(stderr) == [
-        "topology.rate has no effect under dctcp: it acts where the file leaves the rate of a link open"
+        "topology.rate has no effect under dctcp: it acts only if the file gives no rate for a link"
     ]
 
 
@@ -214,9 +216,9 @@ def test_a_key_may_be_quoted_as_in_a_file(shortflow: Command) -> None:
         ("dctcp", "host.queue=fair", ""),
     ],
 )
-def test_a_discipline_that_is_a_fifo_here_is_named(scheme: str, setting: str, said: str, shortflow: Command) -> None:
+def test_a_discipline_that_is_a_fifo_here_is_named(scheme: str, setting: str, part: str, shortflow: Command) -> None:
     found = notes(shortflow("run", "incast", "--scheme", scheme, *SHORT, "--set", setting).stderr)
     assert [note for note in found if "queue" in note.split(" under ")[0]][:1] == [
-        f"{said} under {scheme}: it does "
-        + ("where priority.by is not none" if "before" in said else "where mark_above of the ports is limited")
-    ] * bool(said)
+        f"{part} under {scheme}: it does only if "
+        + ("priority.by is not none" if "before" in part else "mark_above of a port is limited")
+    ] * bool(part)

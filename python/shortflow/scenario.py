@@ -224,20 +224,22 @@ def idle_notes(schemes: Iterable[tuple[str, Iterable[str], Iterable[tuple[str, s
     having, ignoring = Counter[str](), Counter[str]()
     for name, keys, idle in schemes:
         having.update(keys)
-        for key, where in idle:
+        for key, condition in idle:
             ignoring[key] += 1
-            under.setdefault((key, where), []).append(name)
+            under.setdefault((key, condition), []).append(name)
     together: dict[tuple[str, str], list[str]] = {}
-    for (key, where), names in under.items():
+    for (key, condition), names in under.items():
         if not key.startswith(SCHEME_PREFIXES) or ignoring[key] >= having[key]:
-            together.setdefault((", ".join(dict.fromkeys(names)), where), []).append(key)
+            together.setdefault((", ".join(dict.fromkeys(names)), condition), []).append(key)
     notes: list[str] = []
-    for (ignorers, where), several in together.items():
+    for (ignorers, condition), several in together.items():
         # A part of a scheme is reported as a sentence, such as "the red queue never marks".
-        notes += [f"{part} under {ignorers}: it does where {where}" for part in several if " " in part]
+        notes += [f"{part} under {ignorers}: it does only if {condition}" for part in several if " " in part]
         settings = [key for key in several if " " not in key]
         has, acts = ("have", "they act") if settings[1:] else ("has", "it acts")
-        notes += [f"{', '.join(settings)} {has} no effect under {ignorers}: {acts} where {where}"] if settings else []
+        notes += (
+            [f"{', '.join(settings)} {has} no effect under {ignorers}: {acts} only if {condition}"] if settings else []
+        )
     return notes
 
 

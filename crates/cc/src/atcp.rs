@@ -59,19 +59,19 @@ keys! {
     /// ATCP's parameters.
     #[derive(Copy)]
     pub struct Params {
-        /// weight of a flow that has sent little
+        /// weight of a flow that has sent at most t1
         pub w_high: f64 = "3", 0.01..=100.0;
-        /// weight of a flow that has sent much
+        /// weight of a flow that has sent more than t2
         pub w_low: f64 = "1", 0.01..=100.0;
-        /// bytes up to which a flow has the high weight
+        /// sent bytes up to which a flow has the weight w_high
         pub t1: Bytes = "10MB", Bytes::ZERO..=Bytes::MAX;
-        /// bytes above which a flow has the low weight
+        /// sent bytes above which a flow has the weight w_low
         pub t2: Bytes = "10MB", Bytes::ZERO..=Bytes::MAX;
-        /// fall of the weight between t1 and t2
+        /// shape of the weight between t1 and t2
         pub middle: Middle = "linear", Middle::WORDS, acts: t1 != t2;
-        /// effect of a mark
+        /// response to a mark: tcp: halve the window; dctcp: decrease it by alpha/2
         pub base: Base = "tcp", Base::WORDS, acts: alpha_counts;
-        /// weight of the newest window in alpha, where base is dctcp
+        /// weight of the newest window in alpha
         pub g: f64 = "0.0625", 0.0..=1.0, acts: alpha_counts && base == dctcp;
         /// alpha before the first window has been acknowledged
         pub initial_alpha: f64 = "1", 0.0..=1.0, acts: alpha_counts && base == dctcp;

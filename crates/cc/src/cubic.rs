@@ -38,15 +38,15 @@ keys! {
     /// CUBIC's parameters.
     #[derive(Copy)]
     pub struct Params {
-        /// steepness of the window's return, in segments per cubic second
+        /// constant C of the cubic window function, in segments per second cubed
         pub c: f64 = "0.4", 0.001..=1e6;
-        /// share of the window that is kept after a loss
+        /// factor by which a loss multiplies the window
         pub beta: f64 = "0.7", 0.1..=0.99;
-        /// share of the window that is kept after ECN-Echo
+        /// factor by which ECN-Echo multiplies the window
         pub beta_ecn: f64 = "0.7", 0.1..=0.99, acts: marks;
-        /// a flow that loses before its old maximum leaves room for others
+        /// lower the plateau further after a loss below the last plateau, to leave room for new flows
         pub fast_convergence: bool = "true", Flag;
-        /// the window is at least that of a TCP that decreases by beta
+        /// keep the window at least as large as the estimate of Reno's window
         pub reno_friendly: bool = "true", Flag;
     }
 }

@@ -40,11 +40,11 @@ keys! {
     /// D2TCP's parameters.
     #[derive(Copy)]
     pub struct Params {
-        /// smallest exponent, of a flow that is well ahead of its deadline
+        /// smallest exponent of alpha, for a flow well ahead of its deadline
         pub clip_low: f64 = "0.5", 0.0..=1.0, acts: marks && deadlines;
-        /// largest exponent, of a flow that is about to miss it; a large number means no limit
+        /// largest exponent of alpha, for a flow about to miss its deadline; a large number removes the limit
         pub clip_high: f64 = "2", 1.0..=1e9, acts: marks && deadlines;
-        /// exponent after the deadline; 1 is DCTCP
+        /// exponent of alpha after the deadline; with 1 the flow behaves as under DCTCP
         pub expired: f64 = "1", 0.0..=1e9, acts: marks && deadlines;
         /// weight of the newest window in alpha
         pub g: f64 = "0.0625", 0.0..=1.0, acts: alpha_counts;

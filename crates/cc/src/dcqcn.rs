@@ -65,7 +65,7 @@ use std::cmp::Ordering;
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
     name: "dcqcn",
-    summary: "a rate that falls by notifications of marks and rises by timer and bytes; go-back-N, no window",
+    summary: "the rate falls at notifications of marks, and rises by a timer and a byte counter; go-back-N, no window",
     source: "DCQCN, SIGCOMM 2015",
     host: Host::Roce,
     recovery: Recovery::Sack,
@@ -77,18 +77,19 @@ keys! {
     /// DCQCN's parameters.
     #[derive(Copy)]
     pub struct Params {
-        /// weight of a notification in alpha
+        /// weight of a notification (CNP) in alpha
         pub g: f64 = "0.00390625", 0.0..=1.0, acts: alpha_counts;
-        /// time between two looks for notifications that cut the rate; alpha then moves at each alpha_timer, no byte counter
-        /// runs, and steps of hyper increase do not grow (HPCC authors); none: each notification cuts (paper)
+        /// interval at which the rate is cut if a CNP has arrived since the last cut (HPCC authors); alpha then changes
+        /// at each alpha_timer, no byte counter runs, and the step of hyper increase is constant; none: each CNP cuts
+        /// the rate (paper)
         pub decrease_timer: Option<Span> = "none", KeywordOr("none", POSITIVE_TIME), acts: marks;
-        /// time without a notification after which alpha falls
+        /// time without a CNP after which alpha falls
         pub alpha_timer: Span = "55us", POSITIVE_TIME, acts: alpha_counts;
-        /// time after which the rate rises
+        /// interval at which the timer increases the rate
         pub rate_timer: Span = "55us", POSITIVE_TIME, acts: marks;
-        /// bytes sent after which the rate rises
+        /// number of sent bytes after which the byte counter increases the rate
         pub bytes: Bytes = "10MB", Bytes::new(1)..=Bytes::MAX, acts: marks && decrease_timer == none;
-        /// steps of fast recovery
+        /// number of increases in fast recovery (F), before additive increase begins
         pub fast_recovery: u32 = "5", 1..=1000u32, acts: marks;
         /// step of additive increase; auto: additive_share of the link's rate
         pub additive: Option<Rate> = "auto", KeywordOr("auto", RATE), acts: marks;
@@ -100,7 +101,7 @@ keys! {
         pub hyper_share: f64 = "0.005", 0.0..=1.0, acts: marks && hyper == auto;
         /// smallest rate
         pub min_rate: Rate = "10Mbps", RATE, acts: marks;
-        /// limit the bytes in flight to what the rate sends in a round trip without queues
+        /// limit the bytes in flight to the rate times the round-trip time without queues
         pub window: bool = "false", Flag;
     }
 }

@@ -95,25 +95,26 @@ keys! {
     /// FaST's parameters.
     #[derive(Copy)]
     pub struct Params {
-        /// data packets of half a segment that a connection starts with, one per round trip
+        /// number of probes, data packets of half a segment, that a connection sends first
         pub probes: u32 = "3", 0..=3u32;
-        /// window after probing, and below which the limit per round trip holds, in segments
+        /// window after probing, in segments; smaller windows limit the bytes of each round trip
         pub w_min: f64 = "2", 1.0..=100.0;
-        /// payload of the smallest segment
+        /// smallest payload of a segment
         pub min_segment: Bytes = "100B", Bytes::new(1)..=Bytes::new(65_000);
-        /// the sender waits for room for a whole segment
+        /// wait until the window has room for a whole segment, instead of sending a shorter segment
         pub nagle: bool = "false", Flag;
         /// weight of the newest window in alpha
         pub g: f64 = "0.0625", 0.0..=1.0, acts: alpha_counts;
         /// alpha before the first window has been acknowledged
         pub initial_alpha: f64 = "1", 0.0..=1.0, acts: alpha_counts;
-        /// transmission of the probes
+        /// timing of the probes: apart: one per round trip; together: all at once
         pub probing: Probing = "apart", Probing::WORDS, acts: probes > 1;
-        /// period of the decrease by marks
+        /// decreases by marks: window: at most one per window of data; ack: one per marked ACK
         pub cut: Cut = "window", Cut::WORDS, acts: marks;
-        /// growth of a window below w_min
+        /// growth of a window below w_min: segment: one segment per round trip; tcp: the acknowledged bytes, as in slow
+        /// start
         pub regrowth: Regrowth = "segment", Regrowth::WORDS;
-        /// window after fast retransmit, if it was below w_min
+        /// window after a fast retransmit below w_min: vwnd: unchanged; tcp: ssthresh, which is at least two segments
         pub loss_floor: LossFloor = "vwnd", LossFloor::WORDS;
     }
 }

@@ -17,7 +17,7 @@ pub const INFO: TransportInfo = TransportInfo {
 };
 
 keys! {
-    /// The hosts' parameters are all.
+    /// The law has no parameters; Homa's hosts have them.
     #[derive(Copy)]
     pub struct Params {}
 }

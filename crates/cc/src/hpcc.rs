@@ -45,7 +45,7 @@ use shortflow_units::{Bytes, Rate, Span};
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
     name: "hpcc",
-    summary: "a window and a rate from what each link of the path reports of its use; go-back-N",
+    summary: "window and rate follow the utilisation that the links of the path report; go-back-N",
     source: "HPCC, SIGCOMM 2019",
     host: Host::Roce,
     recovery: Recovery::Sack,
@@ -57,17 +57,17 @@ keys! {
     /// HPCC's parameters.
     #[derive(Copy)]
     pub struct Params {
-        /// use of the fullest link that the window aims at
+        /// target utilisation of the fullest link of the path
         pub eta: f64 = "0.95", 0.1..=1.0;
-        /// rounds of additive increase in a row before a multiplicative one
+        /// number of consecutive round trips with additive increase only, before a multiplicative change
         pub max_stage: u32 = "5", 0..=1000u32;
-        /// additive increase of the window; auto: the share (1 − eta) / flows of the first window
+        /// additive increase of the window per round trip; auto: first window x (1 − eta) / flows
         pub increase: Option<Bytes> = "auto", KeywordOr("auto", ANY_SIZE);
-        /// flows that share a link in the rule for increase=auto
+        /// number of flows that share a link, for increase=auto
         pub flows: f64 = "100", 1.0..=1000000.0, acts: increase == auto;
-        /// round trip without queues; auto: of the connection's own path
+        /// round-trip time without queues; auto: the time of a full segment on the connection's own path
         pub base_rtt: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
-        /// smallest rate; auto: a thousandth of the link's
+        /// smallest rate; auto: a thousandth of the link's rate
         pub min_rate: Option<Rate> = "auto", KeywordOr("auto", RATE);
     }
 }

@@ -8,7 +8,7 @@ pub use crate::hpcc::{Hpcc as HpccTcp, Params};
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
     name: "hpcc-tcp",
-    summary: "HPCC's window and rate on TCP's hosts, which repair losses by selective acknowledgements",
+    summary: "HPCC's window and rate on TCP hosts, which repair losses by selective acknowledgements",
     source: "HPCC, SIGCOMM 2019",
     host: Host::Tcp,
     recovery: Recovery::Sack,

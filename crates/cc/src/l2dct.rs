@@ -50,15 +50,15 @@ keys! {
     /// L2DCT's parameters.
     #[derive(Copy)]
     pub struct Params {
-        /// basis of the weight
+        /// basis of the weight: las: bytes sent; srpt: bytes remaining; ps: none, so all flows have equal weights
         pub profile: Profile = "las", Profile::WORDS;
-        /// largest weight, of a flow that has just started
+        /// largest weight, of a flow up to knee_low
         pub w_max: f64 = "2.5", 0.01..=100.0, acts: profile != ps;
-        /// smallest weight, of a long flow
+        /// smallest weight, of a flow from knee_high on
         pub w_min: f64 = "0.125", 0.001..=100.0, acts: profile != ps;
-        /// bytes up to which a flow has the largest weight
+        /// bytes sent or remaining, by profile, up to which a flow has the weight w_max
         pub knee_low: Bytes = "200KB", Bytes::ZERO..=Bytes::MAX, acts: profile != ps;
-        /// bytes from which a flow has the smallest weight
+        /// bytes sent or remaining, by profile, from which a flow has the weight w_min
         pub knee_high: Bytes = "1MB", Bytes::ZERO..=Bytes::MAX, acts: profile != ps;
         /// weight of the newest window in alpha
         pub g: f64 = "0.0625", 0.0..=1.0, acts: alpha_counts;

@@ -21,7 +21,7 @@ use shortflow_spec::{KeywordOr, keys};
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
     name: "minimal",
-    summary: "pFabric's own sender: a bandwidth-delay product at once, small fixed timeouts, and probes when they persist",
+    summary: "pFabric's own sender: a first window of a bandwidth-delay product, short fixed timeouts, and probes if timeouts persist",
     source: "pFabric, SIGCOMM 2013, §4.3",
     host: Host::Minimal,
     recovery: Recovery::Sack,
@@ -30,10 +30,10 @@ pub const INFO: TransportInfo = TransportInfo {
 };
 
 keys! {
-    /// Of the window.
+    /// Parameters of the window.
     #[derive(Copy)]
     pub struct Params {
-        /// first window, in segments; auto: the bandwidth-delay product, of the host's link and the path without queues
+        /// first window, in segments; auto: the rate of the host's link times the round-trip time without queues
         pub window: Option<f64> = "auto", KeywordOr("auto", 1.0..=1000000.0);
     }
 }

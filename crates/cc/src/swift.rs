@@ -49,7 +49,7 @@ use shortflow_units::{Bytes, Instant, Span};
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
     name: "swift",
-    summary: "keeps the delays of the fabric and of the hosts at a target each; paces below one segment",
+    summary: "keeps the delay of the fabric and the delay of the hosts at targets; paces windows below one segment",
     source: "Swift, SIGCOMM 2020",
     host: Host::Tcp,
     recovery: Recovery::Sack,
@@ -64,28 +64,28 @@ keys! {
     /// Swift's parameters.
     #[derive(Copy)]
     pub struct Params {
-        /// target of the fabric's delay, without hops and flow scaling; auto: the round-trip time with empty queues, plus
-        /// queueing
+        /// target of the fabric delay, before hop and flow scaling are added; auto: the round-trip time with empty
+        /// queues, plus queueing
         pub base_target: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
-        /// delay in queues that the target allows, with base_target=auto
+        /// queueing delay that base_target=auto allows
         pub queueing: Span = "50us", POSITIVE_TIME, acts: base_target == auto;
-        /// addition of each switch to base_target, if base_target is given
+        /// time that each switch of the path adds to a given base_target
         pub hop: Span = "0s", ANY_TIME, acts: base_target != auto;
-        /// most that flow scaling adds to the target
+        /// largest time that flow scaling adds to the target
         pub fs_range: Span = "100us", ANY_TIME;
-        /// window at which flow scaling adds all of it, in segments
+        /// window, in segments, up to which flow scaling adds fs_range
         pub fs_min: f64 = "0.1", 0.001..=1.0, acts: fs_range > 0;
-        /// window from which it adds nothing
+        /// window, in segments, from which flow scaling adds nothing
         pub fs_max: f64 = "100", 2.0..=1000.0, acts: fs_range > 0;
         /// target of the delay in the two hosts
         pub host_target: Span = "100us", POSITIVE_TIME;
         /// additive increase, in segments per round-trip time
         pub ai: f64 = "1", 0.001..=100.0;
-        /// weight of the excess delay in a decrease
+        /// weight of the relative excess delay in a decrease
         pub beta: f64 = "0.8", 0.0..=1.0;
-        /// largest share that a decrease takes
+        /// largest share of the window that one decrease removes
         pub max_mdf: f64 = "0.5", 0.0..=0.99;
-        /// timeouts in a row that leave the smallest window
+        /// number of consecutive timeouts after which the window is min_cwnd
         pub retx_reset: u32 = "5", 1..=100u32;
         /// smallest window, in segments
         pub min_cwnd: f64 = "0.001", 0.00001..=1.0;

@@ -33,7 +33,7 @@ use shortflow_units::{Bytes, Rate, Span};
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
     name: "timely",
-    summary: "a rate by the gradient of the round-trip time; go-back-N, no window",
+    summary: "the rate follows the gradient of the round-trip time; go-back-N, no window",
     source: "TIMELY, SIGCOMM 2015",
     host: Host::Roce,
     recovery: Recovery::Sack,
@@ -45,21 +45,21 @@ keys! {
     /// TIMELY's parameters.
     #[derive(Copy)]
     pub struct Params {
-        /// weight of the newest difference in the gradient
+        /// weight of the newest difference of round-trip times in the gradient
         pub alpha: f64 = "0.875", 0.001..=1.0;
-        /// weight of the gradient, and of the excess above high, in a decrease
+        /// weight of the gradient, or of the relative excess above high, in a decrease
         pub beta: f64 = "0.8", 0.0..=1.0;
-        /// round-trip time below which the rate grows whatever the gradient
+        /// round-trip time below which the rate always increases
         pub low: Span = "50us", POSITIVE_TIME;
-        /// round-trip time above which it falls whatever the gradient
+        /// round-trip time above which the rate always decreases
         pub high: Span = "500us", POSITIVE_TIME;
-        /// round-trip time by which the gradient is divided
+        /// round-trip time that normalises the gradient
         pub min_rtt: Span = "20us", POSITIVE_TIME;
-        /// step of the increase; auto: a thousandth of the link's rate
+        /// step of additive increase; auto: a thousandth of the link's rate
         pub delta: Option<Rate> = "auto", KeywordOr("auto", RATE);
-        /// steps at once after five falling round-trip times in a row
+        /// number of steps per increase after five consecutive samples with a falling round-trip time
         pub hyper: u32 = "5", 1..=1000u32;
-        /// bytes acknowledged for each sample
+        /// number of acknowledged bytes per sample of the round-trip time
         pub segment: Bytes = "16KB", Bytes::new(1)..=Bytes::MAX;
         /// smallest rate
         pub min_rate: Rate = "10Mbps", RATE;

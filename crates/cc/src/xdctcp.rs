@@ -51,9 +51,10 @@ keys! {
         pub ns: f64 = "0.3", 0.0..=0.5, acts: marks;
         /// share of alpha by which long flows reduce their window
         pub nl: f64 = "1", 0.5..=1.0, acts: marks;
-        /// rule that makes a flow short or long
+        /// rule that makes a flow short or long: role: its traffic class, or threshold for other classes; bytes:
+        /// threshold
         pub classify: Classify = "role", Classify::WORDS, acts: marks;
-        /// bytes sent from which a flow is long, where its class does not say
+        /// number of sent bytes from which a flow is long, unless its class decides
         pub threshold: Bytes = "1MB", Bytes::ZERO..=Bytes::MAX, acts: marks && classify == bytes || marks && unknown_role;
         /// weight of the newest window in alpha
         pub g: f64 = "0.09", 0.0..=1.0, acts: alpha_counts;

@@ -305,10 +305,10 @@ impl PyScheme {
     }
 
     /// Keys that were set but have no effect in the scenario under the scheme, each with the words that follow "acts
-    /// where". Raises an error if the scheme's own values do not fit the scenario.
+    /// only if". Raises an error if the scheme's own values do not fit the scenario.
     fn idle(&self, py: Python<'_>, scenario: &PyScenario, shipped: bool) -> PyResult<Pairs> {
         let idle = self.inner.idle(&*scenario.under(py, self)?, shipped);
-        Ok(idle.into_iter().map(|Idle { key, acts_where }| (key, acts_where)).collect())
+        Ok(idle.into_iter().map(|Idle { key, acts_if }| (key, acts_if)).collect())
     }
 
     /// All parameters as (key, value, source).

@@ -20,8 +20,8 @@ pub(crate) fn under_packets(scenario: &Scenario, scheme: &Scheme, shipped: bool)
     let run = Run { scenario, scheme, shipped, transports: transports(scenario, scheme) };
     let settings = scenario.resolved().iter().chain(run.of_scheme());
     let keys = settings.filter(|setting| run.is_set(setting)).filter_map(|setting| {
-        let acts_where = run.unmet(setting)?;
-        Some(Idle { key: setting.key.clone(), acts_where })
+        let acts_if = run.unmet(setting)?;
+        Some(Idle { key: setting.key.clone(), acts_if })
     });
     run.idle_parts().into_iter().chain(keys).collect()
 }
@@ -39,9 +39,9 @@ pub(crate) fn under_ideal(scenario: &Scenario) -> Vec<Idle> {
         !of_packets || ["tcp.mss", "tcp.header", "tcp.wire"].contains(&key) || default_drain && sets_drain
     };
     let set = resolved().filter(|setting| matches!(setting.source, Source::Set | Source::Name));
-    let acts_where = || Condition("packets").to_string();
+    let acts_if = || Condition("packets").to_string();
     set.filter(|setting| !reads(&setting.key))
-        .map(|setting| Idle { key: setting.key.clone(), acts_where: acts_where() })
+        .map(|setting| Idle { key: setting.key.clone(), acts_if: acts_if() })
         .collect()
 }
 
@@ -252,8 +252,8 @@ impl<'s> Run<'s> {
             }
             _ => return None,
         };
-        let acts_where = acts.unmet(&|name| self.value(table, name), &|name| path(table, name))?;
-        Some(Idle { key: format!("the {} queue{of} {effect}", queue.kind().info().name), acts_where })
+        let acts_if = acts.unmet(&|name| self.value(table, name), &|name| path(table, name))?;
+        Some(Idle { key: format!("the {} queue{of} {effect}", queue.kind().info().name), acts_if })
     }
 
     /// A queue discipline by priority, although packets have no priority.
@@ -263,7 +263,7 @@ impl<'s> Run<'s> {
         let is_alike = self.scheme.priority.by == By::None && !self.transports.iter().any(|used| sets(used));
         (info.by_priority && is_alike).then(|| Idle {
             key: format!("the {} queue{of} never puts a packet before others", info.name),
-            acts_where: "priority.by is not none".to_owned(),
+            acts_if: "priority.by is not none".to_owned(),
         })
     }
 
@@ -280,8 +280,8 @@ impl<'s> Run<'s> {
             }
             _ => return None,
         };
-        let acts_where = Condition("deadlines").unmet(&|name| self.value("", name), &str::to_owned)?;
-        Some(Idle { key: key.to_owned(), acts_where })
+        let acts_if = Condition("deadlines").unmet(&|name| self.value("", name), &str::to_owned)?;
+        Some(Idle { key: key.to_owned(), acts_if })
     }
 }
 

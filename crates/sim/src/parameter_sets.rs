@@ -30,18 +30,18 @@ pub struct Constant {
 
 keys! {
     struct SetKeys {
-        /// name that users type
+        /// name of the set
         name: String = required, Text::Line("the name");
-        /// one line on what it is
+        /// summary in one line
         summary: String = required, Text::Line("the set");
-        /// transport that it is for
+        /// transport of the set
         of: Option<String> = optional, Text::Line("a transport");
     }
 }
 
 keys! {
     struct SourceKeys {
-        /// where the value is stated
+        /// source of the value
         source: String = required, Text::Line("the source");
     }
 }

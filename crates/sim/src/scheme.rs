@@ -44,9 +44,9 @@ impl SchemeInfo {
 
 keys! {
     struct SchemeKeys {
-        /// name that users type
+        /// name of the scheme
         name: String = required, Text::Line("the name");
-        /// one line on what it is
+        /// summary in one line
         summary: Option<String> = optional, Text::Line("the scheme");
         /// paper or RFC
         source: Option<String> = optional, Text::Line("its source");

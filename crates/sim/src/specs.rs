@@ -14,25 +14,28 @@ keys! {
     pub struct SwitchSpec {
         /// capacity of a port
         pub buffer: Occupancy = required, OCCUPANCY;
-        /// K: queues that mark do so when an arriving packet finds more than this
+        /// K: marking queues mark packets that find a backlog above K
         pub mark_above: Occupancy = required, OCCUPANCY, acts: reads_threshold;
-        /// maximum threshold of RED, from which it marks every packet, in the unit of mark_above, the minimum; auto: queue.max
-        /// times mark_above
+        /// maximum threshold of RED, from which RED marks every packet, in the unit of the minimum threshold
+        /// mark_above; auto: queue.max times mark_above
         pub mark_all_above: Option<Occupancy> = "auto", KeywordOr("auto", OCCUPANCY), acts: reads_curve;
-        /// probability of a mark where the backlog reaches the maximum threshold of RED; auto: queue.max_p
+        /// probability of a mark at the maximum threshold of RED; auto: queue.max_p
         pub mark_probability: Option<f64> = "auto", KeywordOr("auto", 0.0..=1.0), acts: reads_curve;
-        /// memory that the ports of a switch share, each holding at most memory_alpha times the free memory;
-        /// static: each port has its buffer to itself
+        /// memory that the ports of a switch share; each port may hold at most memory_alpha times the free memory;
+        /// static: each port has a buffer of its own
         pub memory: Option<Occupancy> = "static", KeywordOr("static", OCCUPANCY);
-        /// alpha of the dynamic threshold, where memory is shared and no link is paused
+        /// alpha of the dynamic threshold: the limit of a port divided by the free memory
         pub memory_alpha: f64 = "1", Positive(1000.0), acts: memory != "static" && xoff == "none";
-        /// XOFF of priority flow control: data of one link above which the switch pauses data at its other end; none: it drops
+        /// XOFF of priority flow control: if a switch holds more data from one link, it pauses data at the other end of
+        /// the link; none: no flow control, so full buffers drop packets
         pub xoff: Option<Bytes> = "none", KeywordOr("none", ANY_SIZE);
-        /// XON, up to which what the link has brought has to fall before data goes on; auto: two full packets below xoff
+        /// XON: a paused link resumes when the switch holds at most this much data from the link; auto: two full
+        /// packets below xoff
         pub xon: Option<Bytes> = "auto", KeywordOr("auto", ANY_SIZE), acts: xoff != "none";
-        /// room for what arrives of one link after XOFF; auto: two delays of the link at its rate, a frame and three full packets
+        /// memory for data that still arrives from a link after XOFF; auto: twice the link's delay at its rate, a pause
+        /// frame and three full packets
         pub headroom: Option<Bytes> = "auto", KeywordOr("auto", ANY_SIZE), acts: xoff != "none";
-        /// share of the free memory that XOFF is at most; none: XOFF does not depend on it
+        /// limit of XOFF, as a multiple of the free memory; none: XOFF does not depend on the free memory
         pub xoff_alpha: Option<f64> = "none", KeywordOr("none", Positive(1000.0)), acts: xoff != "none" && memory != "static";
     }
 }
@@ -51,22 +54,25 @@ keys! {
     /// Settings of host ports.
     #[derive(Copy)]
     pub struct HostSpec {
-        /// what small_queue and tcp.growth are unless given: linux: 2 and unless-held, as hosts are; fifo: 0 and always,
-        /// a queue that a sender may fill
+        /// defaults of small_queue and tcp.growth: linux: 2 and unless-held, as in Linux; fifo: 0 and always, so a
+        /// sender may fill the queue of its host
         pub model: HostModel = "linux", HostModel::WORDS, acts: tcp_hosts && model_decides;
         /// capacity of a port
         pub buffer: Occupancy = "unlimited", OCCUPANCY;
-        /// K: queues that mark do so when an arriving packet finds more than this
+        /// K: marking queues mark packets that find a backlog above K
         pub mark_above: Occupancy = "unlimited", OCCUPANCY, acts: reads_threshold;
-        /// segments of a TCP connection that its host's port holds at most, as small queues of Linux do; 0 for any number
+        /// largest number of segments of a TCP connection in its host's port, as with Linux's TCP small queues; 0: no
+        /// limit
         pub small_queue: Option<u32> = "auto", KeywordOr("auto", 0..=SMALL_QUEUE), acts: tcp_hosts;
-        /// random time, up to this, by which a packet of a host reaches its switch late; packets keep their order and stay a
-        /// transmission time apart; half-packet: half the time of a full packet on the slowest link that flows of the host cross
+        /// largest random delay of a packet between host and switch; packets keep their order and stay a transmission
+        /// time apart; half-packet: half the transmission time of a full packet on the slowest link that flows of the
+        /// host cross
         pub jitter: Option<Span> = "0s", KeywordOr("half-packet", ANY_TIME);
-        /// pauses of each host per second, on average: its packets wait for the end, and go on in order
+        /// mean number of pauses of each host per second; packets of the host wait until the pause ends, and keep their
+        /// order
         pub stalls: f64 = "0", 0.0..=10_000.0;
-        /// time from the arrival of a message until its application answers; from the longest delay of a link on, several cores
-        /// may simulate the network
+        /// time from the arrival of a message to the answer of its application; if it is at least the longest delay of
+        /// a link, several cores may simulate the network
         pub reaction: Span = "0s", ANY_TIME, acts: applications;
         /// shortest pause
         pub stall_min: Span = "500us", ANY_TIME, acts: stalls > 0;
@@ -85,12 +91,12 @@ keys! {
         pub mss: Bytes = "1460B", Bytes::new(1)..=Bytes::new(65_000);
         /// headers of every packet
         pub header: Bytes = "40B", Bytes::new(1)..=Bytes::new(500);
-        /// framing on every link, of all hosts: none: links carry payload and header; ethernet: 18 bytes more, at least 64
-        /// in all, and on the link the time of another 20 bytes
+        /// framing of packets: none: packets have payload and header; ethernet: 18 bytes more, at least 64 bytes in
+        /// total, and on each link the time of another 20 bytes
         pub wire: Wire = "none", Wire::WORDS;
         /// initial window, in segments
         pub initial_window: f64 = "10", 1.0..=1000.0, acts: takes_initial_window;
-        /// slow-start threshold of a new connection, in segments; ns-2 begins at the receive window
+        /// slow-start threshold of a new connection, in segments; ns-2 takes the receive window
         pub initial_ssthresh: f64 = "unlimited", SegmentWindow, acts: tcp_hosts;
         /// smallest retransmission timeout
         pub rto_min: Span = "10ms", POSITIVE_TIME, acts: timed_hosts || default_drain;
@@ -98,34 +104,34 @@ keys! {
         pub rto_max: Span = "60s", POSITIVE_TIME, acts: tcp_hosts;
         /// timeout before the first round-trip sample; auto: three base round trips, at least rto_min
         pub initial_rto: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME), acts: timed_hosts || default_drain;
-        /// tick of the retransmission clock; 0ps for a continuous one
+        /// tick of the retransmission clock; 0ps: a continuous clock
         pub clock_granularity: Span = "0ps", ANY_TIME, acts: tcp_hosts || default_drain;
-        /// extra delay of RACK's tail loss probe if one segment is out, whose ACK may be delayed;
-        /// auto: ack_delay where ACKs are delayed; Linux has rto_min
+        /// extra delay of RACK's tail loss probe if one segment is in flight, because its ACK may be delayed; auto:
+        /// ack_delay, or 0s without delayed ACKs; Linux takes rto_min
         pub tlp_ack_delay: Option<Span> = "auto", KeywordOr("auto", ANY_TIME), acts: rack;
-        /// extra delay of the tail loss probe if more segments are out; Linux has two ticks of its clock
+        /// extra delay of the tail loss probe if several segments are in flight; Linux takes two ticks of its clock
         pub tlp_slack: Span = "0s", ANY_TIME, acts: rack;
-        /// segments per ACK; 1 turns delayed ACKs off
+        /// number of segments per ACK; 1: no delayed ACKs
         pub ack_every: u32 = "1", 1..=64u32, acts: tcp_hosts;
-        /// longest time an ACK is delayed
+        /// longest delay of an ACK
         pub ack_delay: Span = "500us", POSITIVE_TIME, acts: tcp_hosts && ack_every > 1;
-        /// the end of a message is acknowledged at once, as by the answer of an application
+        /// acknowledge the end of a message at once, as the answer of an application does
         pub ack_message_end: bool = "false", Flag, acts: tcp_hosts && ack_every > 1;
-        /// first segments of a connection that are acknowledged one by one in spite of ack_every
+        /// number of first segments of a connection that have an ACK each, whatever ack_every is
         pub quick_acks: u32 = "0", 0..=1_000_000u32, acts: tcp_hosts && ack_every > 1;
-        /// a segment that changes the ECN echo, or has CWR, is acknowledged at once
+        /// acknowledge a segment at once if it changes the ECN echo or has CWR
         pub ack_ecn_changes: bool = "false", Flag, acts: tcp_hosts && ack_every > 1;
         /// receive window, in segments
         pub receive_window: f64 = "unlimited", SegmentWindow, acts: tcp_hosts;
-        /// new connections exchange SYN and SYN-ACK first
+        /// exchange SYN and SYN-ACK at the start of each connection
         pub handshake: bool = "false", Flag, acts: tcp_hosts;
-        /// ACKs with ECN-Echo that may open the window; no: none, yes: all but those that shrink it,
-        /// ns-2: all but the first after one without
+        /// ACKs with ECN-Echo that may open the window: no: none; yes: all except ACKs that reduce the window; ns-2:
+        /// all except the first after an ACK without ECN-Echo
         pub grow_on_marked_acks: MarkedGrowth = "no", MarkedGrowth::WORDS, acts: tcp_hosts && marks;
-        /// when windows grow: always; unless-held: not where the host's small queue kept the last flight from using them;
-        /// cwnd-limited: only where the last flight has used them, as in Linux
+        /// growth of unused windows: always: they grow; unless-held: they do not grow if the host's small queue kept
+        /// the sender from using them; cwnd-limited: they do not grow, as in Linux
         pub growth: Option<Growth> = "auto", KeywordOr("auto", Growth::WORDS), acts: tcp_hosts;
-        /// an ACK of several segments opens the window as an ACK of each would
+        /// open the window for an ACK of several segments as for one ACK per segment
         pub grow_by_segments: bool = "false", Flag, acts: tcp_hosts;
     } in order {
         rto_min <= rto_max;

@@ -13,33 +13,33 @@ use shortflow_units::{Bytes, Occupancy, Rate, Span};
 use std::fmt;
 use std::str::FromStr;
 
-/// Facts about a whole run that conditions may use, each with the words that follow "acts where".
+/// Facts about a whole run that conditions may use, each with the words that follow "acts only if".
 pub const FACTS: &[(&str, &str)] = &[
-    ("tcp_hosts", "flows run on TCP hosts"),
-    ("timed_hosts", "flows run on TCP or RoCE hosts"),
+    ("tcp_hosts", "a transport runs on TCP hosts"),
+    ("timed_hosts", "a transport runs on TCP or RoCE hosts"),
     ("takes_initial_window", "a transport takes its first window from tcp.initial_window"),
-    ("rack", "flows recover by RACK"),
+    ("rack", "a transport recovers losses with RACK"),
     ("ecn", "flows send ECN-capable packets"),
     ("marking", "a queue or a fault marks packets"),
     ("marks", "a queue or a fault marks packets of ECN-capable flows"),
     ("alpha_counts", "a queue or a fault marks packets of ECN-capable flows, or samples record alpha"),
-    ("has_threshold", "mark_above of the ports is limited"),
+    ("has_threshold", "mark_above of a port is limited"),
     ("reads_threshold", "the queue discipline reads mark_above"),
     (
         "reads_curve",
-        "the queue discipline is red, its min is auto, its curves are none, and mark_above is limited",
+        "the queue discipline is red with min = auto and curves = none, and mark_above of a port is limited",
     ),
-    ("leaves_max", "a limited mark_above has no mark_all_above"),
-    ("leaves_max_p", "a limited mark_above has no mark_probability"),
+    ("leaves_max", "a port has a limited mark_above and mark_all_above = auto"),
+    ("leaves_max_p", "a port has a limited mark_above and mark_probability = auto"),
     ("deadlines", "flows have deadlines"),
-    ("unknown_role", "a class is neither short nor long by its name"),
-    ("applications", "traffic waits for answers"),
-    ("several_paths", "hosts have several shortest paths between them"),
-    ("finite_flows", "flows have a last byte"),
-    ("default_drain", "flows have a last byte and drain is not given"),
+    ("unknown_role", "a traffic class is neither short nor long by its name"),
+    ("applications", "an application of the traffic waits for messages"),
+    ("several_paths", "two hosts have several shortest paths between them"),
+    ("finite_flows", "flows have a finite size"),
+    ("default_drain", "flows have a finite size and drain is not given"),
     ("model_decides", "host.small_queue is auto, or tcp.growth is auto and small queues are on"),
-    ("links_without_rate", "the file leaves the rate of a link open"),
-    ("links_without_delay", "the file leaves the delay of a link open"),
+    ("links_without_rate", "the file gives no rate for a link"),
+    ("links_without_delay", "the file gives no delay for a link"),
     ("packets", "packets are simulated"),
 ];
 
@@ -52,8 +52,8 @@ pub struct Condition(pub &'static str);
 pub struct Idle {
     /// Path of the key, or words for a part of the scheme.
     pub key: String,
-    /// The words that follow "acts where".
-    pub acts_where: String,
+    /// The words that follow "acts only if".
+    pub acts_if: String,
 }
 
 impl Condition {
@@ -197,13 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn the_part_that_fails_is_said() {
+    fn the_unmet_part_is_returned() {
         assert_eq!(unmet("ecn && stalls > 0 && t1 != t2 && t1 == \"5us\" && unknown"), None);
         assert_eq!(unmet("ecn && ack_every > 1").as_deref(), Some("tcp.ack_every is above 1"));
         assert_eq!(unmet("tcp_hosts || t1 > 0"), None);
-        let both = "flows run on TCP hosts or tcp.ack_every is above 1 and tcp.t1 is not 5us";
+        let both = "a transport runs on TCP hosts or tcp.ack_every is above 1 and tcp.t1 is not 5us";
         assert_eq!(unmet("tcp_hosts || ack_every > 1 && t1 != \"5us\"").as_deref(), Some(both));
-        let words = "ack_every is above 1 and flows run on TCP hosts or hot is given";
+        let words = "ack_every is above 1 and a transport runs on TCP hosts or hot is given";
         assert_eq!(Condition("ack_every > 1 && tcp_hosts || hot != \"\"").to_string(), words);
     }
 }

@@ -300,7 +300,7 @@ mod tests {
                 value: value.to_owned(),
                 expected: shape.to_string(),
             };
-            shape.explain(error, " in multiples of the minimum; acts where min > 0").to_string()
+            shape.explain(error, " in multiples of the minimum; acts only if min > 0").to_string()
         };
         let meaning = "max: \"90KB\" is not a number from 1 to 9: in multiples of the minimum";
         assert_eq!(told((1.0..=9.0).shape(), "\"90KB\""), meaning);

@@ -107,7 +107,7 @@ impl ParamInfo {
 
     /// A key that acts only under this condition, which its summary then names.
     pub fn that_acts(self, condition: Condition) -> ParamInfo {
-        ParamInfo { summary: format!("{}; acts where {condition}", self.summary), ..self }
+        ParamInfo { summary: format!("{}; acts only if {condition}", self.summary), ..self }
     }
 
     /// True if the key has no default and must be set.
@@ -205,7 +205,7 @@ impl Shape {
             && self.is_number()
             && number_and_unit(value.trim_matches('"')).is_some()
         {
-            let summary = summary.split("; acts where").next().unwrap_or_default().trim();
+            let summary = summary.split("; acts only if").next().unwrap_or_default().trim();
             *expected = format!("{expected}: {summary}");
         }
         error

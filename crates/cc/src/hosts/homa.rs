@@ -24,17 +24,18 @@ keys! {
     /// Unscheduled bytes, grants and priorities.
     #[derive(Copy)]
     pub struct Params {
-        /// bytes of a message that its sender sends unasked; auto: the segments that fill the path (RTTbytes)
+        /// bytes of a message that its sender sends without a grant; auto: the segments that fill the path (RTTbytes)
         pub unscheduled: Option<Bytes> = "auto", KeywordOr("auto", ANY_SIZE);
-        /// messages that a host grants at once; auto: one for each priority of granted packets
+        /// number of messages to which a host sends grants at a time; auto: the number of priorities of granted packets
         pub overcommit: Option<u32> = "auto", KeywordOr("auto", 1..=64u32);
-        /// sizes from above which the unscheduled packets of a message have the next lower priority
+        /// message sizes above which unscheduled packets have the next lower priority
         pub cutoffs: RisingSizes = "200B,2800B,15000B", RISING_SIZES;
-        /// bytes of a message that are granted and not yet there
+        /// limit of the bytes of a message that are granted and have not arrived
         pub window: GrantWindow = "path", GrantWindow::WORDS;
-        /// bytes that are granted to all senders of a host and not yet there; auto: ten times unscheduled
+        /// limit of the bytes that a host has granted to all senders and that have not arrived; auto: ten times
+        /// unscheduled
         pub incoming: Option<Bytes> = "auto", KeywordOr("auto", ANY_SIZE), acts: window == dynamic;
-        /// time without a packet of a message after which what is missing is asked for again
+        /// time without a packet of a message after which the receiver requests its missing bytes again
         pub resend: Span = "5ms", POSITIVE_TIME;
     }
 }

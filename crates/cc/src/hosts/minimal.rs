@@ -12,9 +12,10 @@ keys! {
     /// Timeouts and probes.
     #[derive(Copy)]
     pub struct Params {
-        /// time without progress after which all that is out counts as lost; auto: three round trips without queues
+        /// time without a new ACK after which all bytes in flight count as lost; auto: three round-trip times without
+        /// queues
         pub rto: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
-        /// timeouts in a row from which on headers probe the path in place of data
+        /// number of consecutive timeouts after which the sender sends headers as probes instead of data
         pub probe_after: u32 = "5", 1..=1000u32;
     }
 }

@@ -66,9 +66,9 @@ macro_rules! hosts {
 }
 
 hosts! {
-    /// TCP: the control sets a window, and paces if it likes.
+    /// TCP: the control sets a window, and may set a pacing rate.
     Tcp => tcp,
-    /// RDMA over Ethernet: the control sets a rate, and a window if it likes; go-back-N, and notifications of marks (CNP).
+    /// RDMA over Ethernet: the control sets a rate, and may set a window; go-back-N, and notifications of marks (CNP).
     Roce => roce,
     /// pFabric's: the control sets a window; each packet is acknowledged, and timeouts signal losses.
     Minimal => minimal,

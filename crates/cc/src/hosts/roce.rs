@@ -12,9 +12,9 @@ keys! {
     /// Notifications of marks.
     #[derive(Copy)]
     pub struct Params {
-        /// least time between two notifications of marks (CNPs) of a flow; 0s: one for each marked packet
+        /// shortest time between two notifications of marks (CNPs) of a flow; 0s: one CNP for each marked packet
         pub cnp_every: Span = "50us", ANY_TIME, acts: marks;
-        /// time from the arrival of a mark until its notification leaves
+        /// time from the arrival of a marked packet to the departure of its CNP
         pub cnp_delay: Span = "0s", ANY_TIME, acts: marks;
     }
 }

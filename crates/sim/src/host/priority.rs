@@ -51,7 +51,7 @@ keys! {
     pub struct PriorityRule {
         /// source of a packet's priority
         pub by: By = "none", By::WORDS;
-        /// bytes sent at which a flow falls one level, with by=levels
+        /// numbers of sent bytes at which a flow falls to the next lower priority, with by=levels
         pub thresholds: RisingSizes = "10KB,100KB,1MB,10MB", RISING_SIZES, acts: by == levels;
     }
 }

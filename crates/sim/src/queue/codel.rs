@@ -26,7 +26,7 @@ use shortflow_units::{Bytes, Instant, Span};
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
     name: "codel",
-    summary: "first in, first out; marks or drops leaving packets if waits exceed a target for an interval",
+    summary: "first in, first out; marks or drops leaving packets if sojourn times exceed a target for an interval",
     source: "CoDel, ACM Queue 2012; RFC 8289",
     by_priority: false,
     reads_k: false,
@@ -37,9 +37,9 @@ keys! {
     /// The buffer is the scenario's.
     #[derive(Copy)]
     pub struct Params {
-        /// wait that is acceptable for longer than an interval
+        /// target of the sojourn time
         pub target: Span = "5ms", POSITIVE_TIME;
-        /// longest time of waits above the target: about the largest round-trip time
+        /// time for which sojourn times may stay above the target: about the largest round-trip time
         pub interval: Span = "100ms", POSITIVE_TIME;
         /// mark ECN-capable packets; false: drop them
         pub ecn: bool = "true", Flag, acts: ecn;

@@ -34,9 +34,10 @@ keys! {
     /// Buffer and threshold are the scenario's.
     #[derive(Copy)]
     pub struct Params {
-        /// bytes that a flow may send per turn
+        /// number of bytes that a flow may send per turn
         pub quantum: Bytes = "1500B", Bytes::new(64)..=Bytes::new(65_500);
-        /// compared with the marking threshold: the backlog of the port or of the flow, or a packet's wait
+        /// quantity that is compared with the marking threshold: port: backlog of the port; queue: backlog of the flow;
+        /// sojourn: wait of the packet
         pub ecn: Scope = "port", Scope::WORDS, acts: ecn && has_threshold;
     }
 }

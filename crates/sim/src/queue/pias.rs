@@ -38,8 +38,8 @@ keys! {
     /// Buffer and threshold are the scenario's.
     #[derive(Copy)]
     pub struct Params {
-        /// compared with the marking threshold: the backlog of the port or of the packet's queue, or a packet's
-        /// wait
+        /// quantity that is compared with the marking threshold: port: backlog of the port; queue: backlog of the
+        /// packet's queue; sojourn: wait of the packet
         pub ecn: Scope = "port", Scope::WORDS, acts: ecn && has_threshold;
     }
 }

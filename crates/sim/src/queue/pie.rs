@@ -25,7 +25,7 @@ use shortflow_units::{Bytes, Instant, Rate, Span};
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
     name: "pie",
-    summary: "first in, first out; marks or drops at random, as often as keeps the delay near a target",
+    summary: "first in, first out; marks or drops at random, with a probability that keeps the delay near a target",
     source: "RFC 8033",
     by_priority: false,
     reads_k: false,
@@ -36,17 +36,17 @@ keys! {
     /// The buffer is the scenario's.
     #[derive(Copy)]
     pub struct Params {
-        /// delay that is aimed at
+        /// target of the queueing delay
         pub target: Span = "15ms", POSITIVE_TIME;
-        /// interval at which the probability moves
+        /// interval between updates of the probability
         pub update: Span = "15ms", POSITIVE_TIME;
-        /// time for which a burst passes that comes after an empty queue
+        /// duration of a burst that passes without marks or drops after a period of low delay
         pub burst: Span = "150ms", ANY_TIME;
-        /// gain of the distance from the target, per second
+        /// gain of the difference between delay and target, per second
         pub alpha: f64 = "0.125", Positive(1e6);
-        /// gain of the change, per second
+        /// gain of the change of the delay, per second
         pub beta: f64 = "1.25", Positive(1e6);
-        /// mark ECN-capable packets while the probability is below a tenth; false: drop them
+        /// mark ECN-capable packets while the probability is below 0.1; false: drop them
         pub ecn: bool = "true", Flag, acts: ecn;
     }
 }

@@ -62,9 +62,11 @@ keys! {
     /// Buffer and threshold are the scenario's.
     #[derive(Copy)]
     pub struct Params {
-        /// marked packet: the arriving one, the departing one, or the one with the lowest priority (pMark)
+        /// packet that is marked: arriving: the arriving packet; departing: the departing packet; lowest: the packet
+        /// with the lowest priority (pMark)
         pub mark: Marked = "arriving", Marked::WORDS, acts: ecn && has_threshold;
-        /// packets among which pMark looks for the lowest priority: all, or those that it can mark
+        /// packets among which pMark looks for the lowest priority: all: all packets; unmarked: packets that it can
+        /// mark
         pub among: Among = "all", Among::WORDS, acts: ecn && has_threshold && mark == lowest;
     }
 }

@@ -76,26 +76,30 @@ impl Params {
 keys! {
     /// The buffer is the scenario's.
     pub struct Params {
-        /// minimum and maximum threshold, and probability at the maximum, by the rate of the port; none: min, max and max_p
+        /// minimum threshold, maximum threshold, and probability at the maximum, for each rate of a port; none: min,
+        /// max and max_p
         pub curves: Option<RateCurves> = "none", KeywordOr("none", RATE_CURVES);
-        /// minimum threshold; auto: mark_above of the switch, whose mark_all_above and mark_probability then hold too
+        /// minimum threshold; auto: mark_above of the switch; mark_all_above and mark_probability of the switch then
+        /// apply too
         pub min: Option<Occupancy> = "auto", KeywordOr("auto", Threshold), acts: curves == none;
         /// maximum threshold, in multiples of the minimum
         pub max: f64 = "3", 1.0..=100.0, acts: curves == none && min != auto || curves == none && leaves_max;
-        /// probability of a mark where the average reaches the maximum threshold
+        /// probability of a mark at the maximum threshold
         pub max_p: f64 = "0.1", 0.0..=1.0, acts: curves == none && min != auto || curves == none && leaves_max_p;
         /// weight of a new arrival in the average backlog; 1: the instantaneous backlog
         pub weight: f64 = "0.002", 0.000001..=1.0, acts: curves != none || min != auto || has_threshold;
-        /// beyond the maximum threshold, let the probability rise to 1 at twice of it
+        /// above the maximum threshold, let the probability rise linearly, up to 1 at twice this threshold
         pub gentle: bool = "true", Flag, acts: curves != none || min != auto || has_threshold;
         /// mark ECN-capable packets; false: drop them
         pub ecn: bool = "true", Flag, acts: ecn && curves != none || ecn && min != auto || ecn && has_threshold;
         /// drop chosen packets that are not ECN-capable, such as ACKs; false: let them pass. Linux's DCTCP sends
-        /// ECN-capable ACKs, the simulator's does not
+        /// ECN-capable ACKs, and the simulator's DCTCP does not
         pub drop_not_ect: bool = "true", Flag, acts: ecn && curves != none || ecn && min != auto || ecn && has_threshold;
-        /// when it decides: on arrival, by the backlog that a packet finds, or at departure, by the one that it leaves behind
+        /// time of the decision: arrival: by the backlog that the packet finds; departure: by the backlog that it
+        /// leaves behind
         pub mark: MarkAt = "arrival", MarkAt::WORDS, acts: curves != none || min != auto || has_threshold;
-        /// space marks evenly; false: each packet independently, so the share of marks is the probability
+        /// space marks evenly; false: mark each packet independently, so that the share of marked packets is the
+        /// probability
         pub spread: bool = "true", Flag, acts: curves != none || min != auto || has_threshold;
     }
 }

@@ -28,7 +28,8 @@ keys! {
     /// Buffer and threshold are the scenario's.
     #[derive(Copy)]
     pub struct Params {
-        /// when it decides: on arrival, by the backlog that a packet finds, or at departure, by the one that it leaves behind
+        /// time of the decision: arrival: by the backlog that the packet finds; departure: by the backlog that it
+        /// leaves behind
         pub mark: MarkAt = "arrival", MarkAt::WORDS, acts: ecn && has_threshold;
     }
 }

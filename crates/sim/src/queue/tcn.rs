@@ -19,7 +19,7 @@ use shortflow_units::{Instant, Span};
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
     name: "tcn",
-    summary: "first in, first out; marks packets that leave after a wait above a threshold",
+    summary: "first in, first out; marks leaving packets whose sojourn time is above a threshold",
     source: "TCN, CoNEXT 2016",
     by_priority: false,
     reads_k: true,
@@ -30,7 +30,7 @@ keys! {
     /// The buffer is the scenario's.
     #[derive(Copy)]
     pub struct Params {
-        /// longest wait without a mark; auto: the time in which the port sends mark_above
+        /// longest sojourn time without a mark; auto: the time in which the port sends mark_above
         pub threshold: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME), acts: ecn;
     }
 }

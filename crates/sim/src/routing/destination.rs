@@ -12,7 +12,7 @@ use shortflow_units::Instant;
 /// Registry entry.
 pub const INFO: RoutingInfo = RoutingInfo {
     name: "destination",
-    summary: "the number of the destination modulo the number of paths chooses",
+    summary: "the number of the destination host modulo the number of paths chooses the path",
     source: "",
     reorders: false,
     draws: false,

@@ -12,7 +12,7 @@ use shortflow_units::Instant;
 /// Registry entry.
 pub const INFO: RoutingInfo = RoutingInfo {
     name: "flow-hash",
-    summary: "a hash of the connection's number chooses, and the connection keeps its path",
+    summary: "a hash of the connection's number chooses the path, and all packets of the connection take it",
     source: "RFC 2992",
     reorders: false,
     draws: false,

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// Registry entry.
 pub const INFO: RoutingInfo = RoutingInfo {
     name: "flowlet",
-    summary: "a connection that pauses for longer than a gap goes on over a path drawn at random",
+    summary: "a connection takes a new random path after each pause that is longer than a gap",
     source: "LetFlow, NSDI 2017",
     reorders: true,
     draws: true,
@@ -26,7 +26,7 @@ keys! {
     /// Parameters of flowlet switching.
     #[derive(Copy)]
     pub struct Params {
-        /// pause at a switch after which a connection may take another path
+        /// time between two packets of a connection at a switch after which the connection may take another path
         pub gap: Span = "500us", POSITIVE_TIME, acts: several_paths;
     }
 }

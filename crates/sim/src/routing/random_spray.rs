@@ -13,7 +13,7 @@ use shortflow_units::Instant;
 /// Registry entry.
 pub const INFO: RoutingInfo = RoutingInfo {
     name: "random-spray",
-    summary: "each packet takes a path at random, drawn when it comes",
+    summary: "each packet takes a random path, drawn when the packet arrives at a switch",
     source: "RPS, INFOCOM 2013",
     reorders: true,
     draws: true,

@@ -15,7 +15,7 @@ use shortflow_units::Instant;
 /// Registry entry.
 pub const INFO: RoutingInfo = RoutingInfo {
     name: "spray",
-    summary: "each packet takes a path of its own, which a hash chooses",
+    summary: "a hash chooses a path for each packet",
     source: "RPS, INFOCOM 2013",
     reorders: true,
     draws: false,

@@ -11,8 +11,8 @@ use std::ops::RangeInclusive;
 keys! {
     /// Keys of one entry, before links are looked up.
     pub(super) struct FaultKeys {
-        /// links such as "leaf0-spine1", or one direction of them such as "leaf0->spine1"; without
-        /// links, tier and hosts it is about every port of every switch
+        /// links such as "leaf0-spine1", or one direction of a link such as "leaf0->spine1"; without links, tier and
+        /// hosts, the entry applies to every port of every switch
         links: Option<Vec<String>> = optional, LINKS, acts: loss > 0 || loss_every != never || ack_loss > 0 || corrupt > 0 || reorder > 0 || mark > 0 || down_at != never || pause_at != never;
         /// links from switches of this tier upwards
         tier: Option<String> = optional, Text::Tier, acts: loss > 0 || loss_every != never || ack_loss > 0 || corrupt > 0 || reorder > 0 || mark > 0 || down_at != never || pause_at != never;
@@ -20,25 +20,25 @@ keys! {
         hosts: Option<HostSet> = optional, Hosts, acts: loss > 0 || loss_every != never || ack_loss > 0 || corrupt > 0 || reorder > 0 || mark > 0 || down_at != never || pause_at != never;
         /// probability that a data packet is lost before it is queued
         loss: f64 = "0", 0.0..=0.9;
-        /// every so many data packets at a port, one is lost before it is queued: the last of them
+        /// every so many data packets at a port, the last one is lost before it is queued
         loss_every: Option<u64> = "never", KeywordOr("never", 2..=u64::MAX);
         /// probability that a pure ACK is lost
         ack_loss: f64 = "0", 0.0..=0.9;
         /// probability that a packet is damaged on the wire and dropped at its end
         corrupt: f64 = "0", 0.0..=0.9;
-        /// probability that a packet arrives later than those behind it
+        /// probability that a packet arrives reorder_delay later, behind packets that followed it
         reorder: f64 = "0", 0.0..=1.0;
-        /// extra delay
+        /// extra delay of a reordered packet
         reorder_delay: Span = "0s", ANY_TIME, acts: reorder > 0;
         /// probability that a data packet is marked
         mark: f64 = "0", 0.0..=1.0, acts: ecn;
-        /// when the links fail; packets queued for them or on them are lost
+        /// time at which the links fail; packets queued for the links or on the links are lost
         down_at: Option<Span> = "never", KeywordOr("never", ANY_TIME);
-        /// when they are back
+        /// time at which the links work again
         up_at: Option<Span> = "never", KeywordOr("never", ANY_TIME);
-        /// when the far ends of the links pause data, as a device that sends frames of priority flow control does
+        /// time at which the far ends of the links pause data, as devices with priority flow control do
         pause_at: Option<Span> = "never", KeywordOr("never", ANY_TIME);
-        /// when they let it go on
+        /// time at which the far ends of the links resume data
         resume_at: Option<Span> = "never", KeywordOr("never", ANY_TIME), acts: pause_at != never;
         /// data packets lost on arrival at the first measured port, by number from 1
         drop_data: Vec<u64> = "[]", ORDINALS;

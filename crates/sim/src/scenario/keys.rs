@@ -6,14 +6,14 @@ use shortflow_units::Span;
 keys! {
     /// Keys outside any table.
     pub(super) struct RunKeys {
-        /// one line on what the scenario is
+        /// title in one line
         pub title: String = required, Text::Line("the scenario");
-        /// arrivals stop and time-based metrics end here
+        /// time at which arrivals and the measured time end
         pub duration: Span = required, POSITIVE_TIME;
-        /// the time before, and flows started before, do not count
+        /// start of the measured time; flows that start earlier do not count
         pub warmup: Span = "0s", ANY_TIME;
-        /// after duration the run goes on until every finite flow is done, for at most this time. The default is the
-        /// longest of duration, 4 tcp.initial_rto, and two timeouts in a row with their recovery (at most 16 tcp.rto_min)
+        /// longest time after duration in which finite flows may finish. The default is the longest of duration, 4
+        /// tcp.initial_rto, and two consecutive timeouts with their recovery (at most 16 tcp.rto_min)
         pub drain: Option<Span> = optional, ANY_TIME, acts: finite_flows;
     }
 }
@@ -21,12 +21,12 @@ keys! {
 keys! {
     /// Measurements, before ports are looked up.
     pub(super) struct MeasureKeys {
-        /// ports whose queue is followed; unless given, the slowest that all traffic to one host crosses,
-        /// or all switch ports
+        /// ports whose queue is recorded; unless given: the slowest port that all traffic crosses, if all traffic goes
+        /// to one host, otherwise all switch ports
         pub ports: Option<Vec<String>> = optional, PORTS;
         /// sampling interval
         pub sample_every: Option<Span> = "off", KeywordOr("off", POSITIVE_TIME);
-        /// flows that start in the drain, as load for measured flows, have rows in a table of their own
+        /// record flows that start in the drain, as load for measured flows, in a separate table
         pub drain_flows: bool = "false", Flag;
     }
 }

@@ -17,9 +17,9 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 keys! {
     /// Keys of a chain.
     struct ChainKeys {
-        /// links between switches from end to end
+        /// number of links between switches from end to end
         hops: u32 = required, 1..=1000u32;
-        /// hosts at each switch
+        /// number of hosts at each switch
         hosts_per_switch: u32 = required, 1..=10_000u32;
         /// rate of host links
         rate: Rate = required, RATE;

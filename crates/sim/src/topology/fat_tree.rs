@@ -19,7 +19,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 keys! {
     /// Keys of a fat tree.
     struct FatTreeKeys {
-        /// ports of each switch
+        /// number of ports of each switch
         k: u32 = required, PORTS;
         /// rate of host links
         rate: Rate = required, RATE;

@@ -14,13 +14,13 @@ keys! {
         hosts_per_rack: u32 = required, 1..=10_000u32;
         /// rate of host links
         rate: Rate = required, RATE;
-        /// rate of each link upwards from a rack; it or oversubscription is needed
+        /// rate of each uplink of a rack; set uplink_rate or oversubscription
         uplink_rate: Option<Rate> = optional, RATE;
-        /// rates of a rack's host links together over those of its uplinks, instead of uplink_rate
+        /// total rate of a rack's host links divided by the total rate of its uplinks, instead of uplink_rate
         oversubscription: Option<f64> = optional, Positive(1000.0);
         /// propagation round trip between racks
         rtt: Span = required, ANY_TIME;
-        /// one-way delay of each uplink; a quarter of the way between racks unless given
+        /// one-way delay of each uplink; an equal share of rtt unless given
         uplink_delay: Option<Span> = optional, ANY_TIME;
     }
 }

@@ -12,7 +12,7 @@ use shortflow_units::HostId;
 /// Registry entry.
 pub(super) const KIND: Kind<super::Read> = Kind {
     name: "aggregation",
-    summary: "a root asks aggregators, each asks workers of its own, answers come back the same way",
+    summary: "a root sends requests to aggregators, each aggregator to its own workers; answers take the same way back",
     source: "pECN, Huang et al., Fig. 1: 100 ms for aggregators, 40 ms for workers",
     parameters,
     read,
@@ -21,13 +21,13 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 keys! {
     /// Hosts of each role, and the number of workers.
     struct AggregationKeys {
-        /// the one host that asks first
+        /// the host that sends requests to all aggregators
         root: HostSet = "0", Hosts;
-        /// hosts of the aggregators, one each
+        /// hosts of the aggregators, one host for each aggregator
         aggregators: HostSet = required, Hosts;
         /// hosts of the workers
         from: HostSet = required, Hosts;
-        /// workers that are asked, hosts of from taken in turn; neighbours have one aggregator
+        /// number of workers; the hosts in from take turns, and consecutive workers share an aggregator
         workers: u32 = required, 1..=1_000_000u32;
     }
 }
@@ -35,7 +35,7 @@ keys! {
 fn parameters() -> Vec<ParamInfo> {
     let level = |name, who: &str| {
         let shape = Shape::Table(Level::parameters);
-        ParamInfo::new(name, ParamInfo::REQUIRED, shape, &format!("what {who} do and answer"))
+        ParamInfo::new(name, ParamInfo::REQUIRED, shape, &format!("requests to {who}, and their answers"))
     };
     let tables = vec![level("aggregator", "aggregators"), level("worker", "workers")];
     [AggregationKeys::parameters(), Rounds::parameters(), TreeKeys::parameters(), tables].concat()

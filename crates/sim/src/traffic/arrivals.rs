@@ -26,16 +26,16 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 keys! {
     /// Keys other than hosts, inter-arrival times and messages.
     struct ArrivalKeys {
-        /// offered load, arrival rate x mean size / capacity: of the link that is named, otherwise of
-        /// the link to the receiver, or of the links to all receivers together
+        /// offered load, arrival rate x mean size / capacity: of link; unless link is given, of the link to the
+        /// receiver, or of the links to all receivers together
         load: Option<f64> = optional, Positive(10.0);
-        /// load counts the headers of packets, as links do, not payload alone
+        /// count the headers of packets in load, in addition to payload
         load_with_headers: bool = "false", Flag, acts: load != "";
-        /// flows per second, instead of load
+        /// number of flows per second, instead of load
         rate_per_s: Option<f64> = optional, Positive(1e10);
-        /// the link that load is about, which counts the flows that cross it
+        /// link whose load is given; flows that cross the link count
         link: Option<String> = optional, Text::Port, acts: load != "";
-        /// when arrivals begin
+        /// time at which arrivals begin
         start: Span = "0s", ANY_TIME;
     }
 }

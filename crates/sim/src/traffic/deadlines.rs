@@ -55,7 +55,7 @@ const KINDS: &[Kind<Read>] = &[
     },
     Kind {
         name: "uniform",
-        summary: "between two bounds, all equally likely",
+        summary: "uniformly distributed between two bounds",
         source: "",
         parameters: Uniform::parameters,
         read: |reader| Uniform::read(reader).map(Deadlines::Uniform),

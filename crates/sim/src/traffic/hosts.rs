@@ -72,8 +72,8 @@ keys! {
     pub(super) struct HostPair {
         /// senders
         pub from: HostSet = "all", Hosts;
-        /// receivers: one host for many-to-one (the last unless given); several also for queries and long-lived
-        /// flows (the last unless given) and for all-to-all (all unless given)
+        /// receivers: one host for many-to-one; one or several hosts for queries, long-lived flows and all-to-all;
+        /// unless given, all hosts for all-to-all, otherwise the last host
         pub to: Option<HostSet> = optional, Hosts;
     }
 }

@@ -11,7 +11,7 @@ use shortflow_units::{Bytes, HostId, Instant, Span};
 /// Registry entry.
 pub(super) const KIND: Kind<super::Read> = Kind {
     name: "incast",
-    summary: "many flows to one host at once, once or again and again",
+    summary: "bursts of flows to one host that start together",
     source: "",
     parameters,
     read,
@@ -20,15 +20,15 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 keys! {
     /// Keys other than hosts and messages.
     struct IncastKeys {
-        /// flows in one burst, senders taken in turn
+        /// number of flows in one burst; the senders take turns
         flows: u32 = required, 1..=1_000_000u32;
-        /// when the first burst starts
+        /// start of the first burst
         at: Span = "0s", ANY_TIME;
-        /// each flow starts later by a random time up to this
+        /// largest random delay of the start of a flow
         jitter: Span = "0s", ANY_TIME;
         /// number of bursts
         repeat: u32 = "1", 1..=1_000_000u32;
-        /// time from burst to burst
+        /// time between the starts of consecutive bursts
         every: Span = "100ms", POSITIVE_TIME, acts: repeat > 1;
     }
 }

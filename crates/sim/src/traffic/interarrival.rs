@@ -28,7 +28,7 @@ keys! {
 keys! {
     /// Keys of bursts.
     pub struct Bursts {
-        /// flows that start at once
+        /// number of flows that start together
         flows: u32 = required, 1..=1_000_000u32;
     }
 }
@@ -38,7 +38,7 @@ type Read = fn(&Reader) -> Result<InterArrival, ConfigError>;
 const KINDS: &[Kind<Read>] = &[
     Kind {
         name: "exponential",
-        summary: "independent of the past: a Poisson process",
+        summary: "exponentially distributed: arrivals are a Poisson process",
         source: "",
         parameters: Vec::new,
         read: |_| Ok(InterArrival::Exponential),
@@ -52,14 +52,14 @@ const KINDS: &[Kind<Read>] = &[
     },
     Kind {
         name: "log-normal",
-        summary: "very uneven: the logarithm is normally distributed",
+        summary: "log-normally distributed",
         source: "ATCP, Wu et al., Fig. 3(d): 80 % from 0.4 to 40 ms, which is sigma = 1.8",
         parameters: LogNormal::parameters,
         read: |reader| LogNormal::read(reader).map(InterArrival::LogNormal),
     },
     Kind {
         name: "bursts",
-        summary: "several flows at once, bursts as a Poisson process",
+        summary: "several flows start together; the bursts are a Poisson process",
         source: "",
         parameters: Bursts::parameters,
         read: |reader| Bursts::read(reader).map(InterArrival::Bursts),

@@ -12,8 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Registry entry.
 pub(super) const KIND: Kind<super::Read> = Kind {
     name: "long-lived",
-    summary: "flows that always have something to send, sources taken in turn, to one host, one for each source, or a \
-        random permutation",
+    summary: "backlogged flows; the senders take turns, and send to one host, to a host each, or to a random permutation",
     source: "",
     parameters,
     read,
@@ -22,15 +21,15 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 keys! {
     /// Keys other than hosts.
     struct LongLivedKeys {
-        /// number of flows; one for each sender unless given
+        /// number of flows; one flow for each sender unless given
         flows: Option<u32> = optional, 1..=1_000_000u32;
-        /// when they start
+        /// time at which flows start
         start: Span = "0s", ANY_TIME;
-        /// when they stop sending, and what has been sent is still delivered
+        /// time at which flows stop sending new data; data already sent is still delivered
         stop: Option<Span> = optional, ANY_TIME;
-        /// each flow starts and stops later by this times the number of the sending host
+        /// extra delay of start and stop of each flow: stagger x the number of its sending host
         stagger: Span = "0s", ANY_TIME;
-        /// the senders are the receivers too, each of one other, in a random order
+        /// let each sender send to another sender, so that each receives one flow; the pairs are random
         permutation: bool = "false", Flag;
         /// name of the traffic class in results
         class: String = "long", Text::Name;

@@ -29,13 +29,13 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 keys! {
     /// Hosts, sizes of flows outside the shuffle, and computing times.
     struct JobKeys {
-        /// hosts that map, one mapper each
+        /// hosts of the mappers, one host for each mapper
         mappers: HostSet = required, Hosts;
-        /// hosts that reduce, one reducer each; they may map too
+        /// hosts of the reducers, one host for each reducer; may also be hosts of mappers
         reducers: HostSet = required, Hosts;
-        /// the one host that collects the results; it neither maps nor reduces
+        /// the host that collects the results; has neither a mapper nor a reducer
         collector: HostSet = required, Hosts;
-        /// hosts that mappers read from; unless given, their input is on the spot
+        /// hosts from which mappers read; unless given, each mapper has its input on its own host
         storage: Option<HostSet> = optional, Hosts;
         /// data that a mapper reads from storage
         input: Bytes = "8MB", ANY_SIZE, acts: storage != "";
@@ -45,7 +45,7 @@ keys! {
         map: Span = "0s", ANY_TIME;
         /// computing time of a reducer
         reduce: Span = "0s", ANY_TIME;
-        /// each computing time is longer by a random share of it, up to this
+        /// largest random extension of a computing time, as a share of the time
         straggle: f64 = "0", 0.0..=100.0, acts: map > 0 || reduce > 0;
         /// time allowed for a job
         job_deadline: Option<Span> = optional, POSITIVE_TIME;

@@ -30,8 +30,8 @@ keys! {
     struct MessageKeys {
         /// name of the traffic class in results
         class: String = "short", Text::Name;
-        /// new: a connection for each flow; persistent: flows of the entry between two hosts share one; shared: so do
-        /// flows of all entries that say shared
+        /// sharing of connections: new: each flow has a connection; persistent: flows of this entry between two hosts
+        /// share a connection; shared: flows of all entries with shared between two hosts share a connection
         connections: Connections = "new", Connections::WORDS;
     }
 }

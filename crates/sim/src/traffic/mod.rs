@@ -80,9 +80,9 @@ fn of_every_kind() -> Vec<ParamInfo> {
 }
 
 keys! {
-    /// Key about counting flows.
+    /// Key for entries without measured flows.
     struct EntryKeys {
-        /// accept that none of its flows starts in the measured time, and so counts
+        /// accept that no flow of this entry starts in the measured time
         unmeasured: Option<bool> = optional, Flag;
     }
 }

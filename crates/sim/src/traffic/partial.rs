@@ -16,10 +16,10 @@ use std::sync::Arc;
 keys! {
     /// Keys for transports, valid for every traffic kind.
     pub(super) struct PartialKeys {
-        /// transport of these flows in place of the scheme's, with its parameters; flows whose class has others too
-        /// are then of the class CLASS-TRANSPORT
+        /// transport, with its parameters, that replaces the scheme's transport; if other flows of their class keep the
+        /// scheme's transport, these flows have the class CLASS-TRANSPORT
         transport: Option<String> = optional, Text::Transport;
-        /// share of the flows that run it, or of the connections where flows share one; 1 unless given
+        /// share of the flows with transport, or of the connections if flows share connections; 1 unless given
         transport_share: Option<f64> = optional, Positive(1.0);
     }
 }

@@ -26,14 +26,15 @@ words! {
 keys! {
     /// A rule and its parameters.
     struct PatternKeys {
-        /// who sends to whom: all to one host, to any host, each to one host of its own, within or
-        /// across racks, a mixture of both, or more than their share to hot hosts
+        /// receiver of a flow: many-to-one: one host; all-to-all: any host; permutation: one host for each sender;
+        /// intra-rack: a host of the same rack; inter-rack: a host of another rack; rack-locality: both; hot-spot: more
+        /// often a hot host
         pattern: Rule = "many-to-one", Rule::WORDS;
         /// for rack-locality: share of flows that stay in the rack
         local: Option<f64> = optional, 0.0..=1.0;
         /// for hot-spot: share of flows that go to hot hosts
         hot: Option<f64> = optional, 0.0..=1.0;
-        /// for hot-spot: the hot hosts; the last one unless given
+        /// for hot-spot: the hot hosts; the last host unless given
         hot_hosts: Option<HostSet> = optional, Hosts;
     }
 }

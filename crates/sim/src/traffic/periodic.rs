@@ -22,13 +22,13 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 keys! {
     /// Keys other than hosts and messages.
     struct PeriodicKeys {
-        /// time from burst to burst of a sender
+        /// time between the starts of consecutive bursts of a sender
         every: Span = required, POSITIVE_TIME;
-        /// when host 0 would send first
+        /// start of the first burst of host 0
         start: Span = "0s", ANY_TIME;
-        /// each sender starts later by this times its host number
+        /// extra delay of the bursts of each sender: stagger x its host number
         stagger: Span = "0s", ANY_TIME;
-        /// each sender's clock is late by a random time up to this, the same for all of its bursts
+        /// largest random delay of a sender, which is the same for all its bursts
         jitter: Span = "0s", ANY_TIME;
     }
 }

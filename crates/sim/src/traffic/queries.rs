@@ -11,7 +11,7 @@ use shortflow_units::{Bytes, HostId};
 /// Registry entry.
 pub(super) const KIND: Kind<super::Read> = Kind {
     name: "queries",
-    summary: "one host, or each of several (to), asks many workers, each answers; its next query begins when all have",
+    summary: "each asking host (to) sends a query to many workers, and its next query when all have answered",
     source: "FaST, KSII TIIS 2014: up to 100 workers, 10 KB each",
     parameters,
     read,
@@ -20,7 +20,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 keys! {
     /// Keys other than hosts, levels and rounds.
     struct QueryKeys {
-        /// workers that a host asks, hosts of from taken in turn
+        /// number of workers of a query; the hosts in from take turns
         workers: u32 = required, 1..=1_000_000u32;
     }
 }

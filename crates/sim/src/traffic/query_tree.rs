@@ -21,9 +21,9 @@ keys! {
         request: Bytes = "100B", ANY_SIZE;
         /// time allowed for the request
         request_deadline: Option<Span> = optional, POSITIVE_TIME;
-        /// from the request, or from the last answer below, until the answer is sent
+        /// time from the request, or from the last answer of the lower level, to the start of the answer
         compute: Span = "0s", ANY_TIME;
-        /// the answer is sent later by a random time up to this
+        /// largest random delay of the answer
         jitter: Span = "0s", ANY_TIME;
     }
 }

@@ -18,7 +18,7 @@ use shortflow_units::{Bytes, ClassId, HostId, Instant};
 /// Registry entry.
 pub(super) const KIND: Kind<super::Read> = Kind {
     name: "ring",
-    summary: "collectives over a ring of ranks: dependent steps, each of a chunk to the next rank",
+    summary: "collectives over a ring of ranks: in each step, each rank sends a chunk to the next rank",
     source: "nccl-tests, doc/PERFORMANCE.md",
     parameters,
     read,
@@ -50,14 +50,14 @@ keys! {
     struct RingKeys {
         /// hosts of the ranks, in the order of the ring
         ranks: HostSet = required, Hosts;
-        /// bytes that the collective is about, at each rank
+        /// size of the data of the collective at each rank
         size: Bytes = "8MB", ANY_SIZE;
-        /// all-reduce: reduce-scatter, then all-gather
+        /// collective operation; all-reduce is reduce-scatter followed by all-gather
         operation: Operation = "all-reduce", Operation::WORDS;
         /// name of the traffic class in results
         class: String = "ring", Text::Name;
-        /// new: a connection for each chunk; persistent: two neighbours share one; shared: also with other entries that say
-        /// shared
+        /// sharing of connections: new: each chunk has a connection; persistent: all chunks between two neighbours
+        /// share a connection; shared: also with flows of other entries with shared
         connections: Connections = "persistent", Connections::WORDS;
     }
 }

@@ -7,11 +7,11 @@ use shortflow_units::{Instant, Span};
 keys! {
     /// Keys for the starts of tasks.
     struct RoundKeys {
-        /// when the first one begins
+        /// start of the first task
         at: Span = "0s", ANY_TIME;
-        /// number of repetitions, one after the other; none begins after the end of arrivals
+        /// number of tasks, one after another; no task starts after duration
         repeat: u32 = "1", 1..=1_000_000u32;
-        /// from the end of one to the beginning of the next
+        /// time from the end of a task to the start of the next task
         think: Span = "0s", ANY_TIME, acts: repeat > 1;
     }
 }

@@ -23,13 +23,13 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 keys! {
     /// Keys of a trace.
     struct TraceKeys {
-        /// CSV file, relative to the scenario, by increasing start; times in seconds or with a unit. A row with after starts
-        /// this time after the last byte of the rows that it names has arrived
+        /// CSV file, relative to the scenario, sorted by start; times are in seconds or have a unit. If a row has
+        /// after, start is the time from the arrival of the last byte of all rows in after to the start of the flow
         file: String = required, Text::FlowFile;
-        /// class of rows that name none
+        /// class of rows without a class
         class: String = "short", Text::Name;
-        /// new: a connection for each flow; persistent: flows of the entry between two hosts share one; shared: so do
-        /// flows of all entries that say shared
+        /// sharing of connections: new: each flow has a connection; persistent: flows of this entry between two hosts
+        /// share a connection; shared: flows of all entries with shared between two hosts share a connection
         connections: Connections = "new", Connections::WORDS;
     }
 }

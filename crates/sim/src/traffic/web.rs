@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Registry entry.
 pub(super) const KIND: Kind<super::Read> = Kind {
     name: "web",
-    summary: "sessions that ask web servers for pages, for which those ask a database",
+    summary: "sessions request pages from web servers; for each page, the web server requests data from a database",
     source: "ATCP, Wu et al., §VII-B: clients, web server, database",
     parameters,
     read,
@@ -33,17 +33,17 @@ keys! {
         servers: HostSet = required, Hosts;
         /// hosts of the databases
         databases: HostSet = required, Hosts;
-        /// sessions, client hosts taken in turn; one for each host unless given
+        /// number of sessions; the hosts in clients take turns; one session for each host unless given
         sessions: Option<u32> = optional, 1..=1_000_000u32;
-        /// when sessions begin to think about their first page
+        /// start of the think time before the first page of each session
         start: Span = "0s", ANY_TIME;
-        /// mean time from a page to the next request, exponentially distributed
+        /// mean of the exponentially distributed time from the end of a page to the next request
         think: Span = required, POSITIVE_TIME;
-        /// request of a client for a page
+        /// size of the request of a client for a page
         request: Bytes = "1KB", ANY_SIZE;
-        /// request of a web server to a database
+        /// size of the request of a web server to a database
         query: Bytes = "1KB", ANY_SIZE;
-        /// time allowed for a page, from its request on
+        /// time allowed from the request for a page to its last byte
         page_deadline: Option<Span> = optional, POSITIVE_TIME;
     }
 }

@@ -31,15 +31,15 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 keys! {
     /// Keys for files and defaults.
     struct ExplicitKeys {
-        /// links: a .csv file with the header a,b,rate,delay, or a .graphml or .xml file; relative to
-        /// the scenario
+        /// file with the links: a .csv file with the header a,b,rate,delay, or a .graphml or .xml file; relative to the
+        /// scenario
         file: String = required, Text::NetworkFile;
-        /// nodes of an edge list: a .csv file with the header name,kind[,tier], kind being host or
-        /// switch; without it the nodes are those that links name, and hosts those that begin with h
+        /// file with the nodes of an edge list: a .csv file with the header name,kind[,tier], where kind is host or
+        /// switch; unless given, the ends of links are the nodes, and nodes whose name begins with h are hosts
         node_file: Option<String> = optional, Text::NodeFile;
-        /// rate of links for which the file gives none
+        /// rate of links without a rate in the file
         rate: Option<Rate> = optional, RATE, acts: links_without_rate;
-        /// one-way delay of links for which the file gives none
+        /// one-way delay of links without a delay in the file
         delay: Option<Span> = optional, ANY_TIME, acts: links_without_delay;
     }
 }

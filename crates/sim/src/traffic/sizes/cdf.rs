@@ -22,9 +22,9 @@ keys! {
     struct CdfKeys {
         /// CSV file, relative to the scenario
         file: String = required, Text::SizeFile;
-        /// sizes up to this one do not occur
+        /// lower limit; all sizes are above min
         min: Option<Bytes> = optional, ANY_SIZE;
-        /// sizes above this one do not occur
+        /// largest size
         max: Option<Bytes> = optional, ANY_SIZE;
     }
 }

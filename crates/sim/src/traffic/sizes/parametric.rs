@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 pub(super) const FIXED: Kind<Read> = Kind {
     name: "fixed",
-    summary: "every flow of the same size",
+    summary: "the same size for every flow",
     source: "",
     parameters: Fixed::parameters,
     read: |reader| Ok(Arc::new(Fixed::read(reader)?)),
@@ -38,7 +38,7 @@ impl Sizes for Fixed {
 
 pub(super) const UNIFORM: Kind<Read> = Kind {
     name: "uniform",
-    summary: "every whole number of bytes between two bounds equally likely",
+    summary: "uniformly distributed between two bounds, in whole bytes",
     source: "",
     parameters: Uniform::parameters,
     read: |reader| Ok(Arc::new(Uniform::read(reader)?)),
@@ -70,7 +70,7 @@ impl Sizes for Uniform {
 
 pub(super) const LOG_UNIFORM: Kind<Read> = Kind {
     name: "log-uniform",
-    summary: "between two bounds, the logarithm evenly spread",
+    summary: "between two bounds, with a uniformly distributed logarithm",
     source: "",
     parameters: LogUniform::parameters,
     read: |reader| Ok(Arc::new(LogUniform::read(reader)?)),
@@ -143,7 +143,7 @@ impl Sizes for Exponential {
 
 pub(super) const PARETO: Kind<Read> = Kind {
     name: "pareto",
-    summary: "Pareto distributed; with max, truncated there",
+    summary: "Pareto distributed; truncated at max, if given",
     source: "L2DCT, INFOCOM 2013, §III-A: shape 1.2, mean 50 KB",
     parameters: ParetoKeys::parameters,
     read: read_pareto,
@@ -156,7 +156,7 @@ keys! {
         shape: f64 = required, 1.01..=100.0;
         /// mean size without truncation
         mean: Bytes = required, ANY_SIZE;
-        /// sizes above this one do not occur; the offered load counts the smaller mean that is left
+        /// largest size; the offered load takes the mean of the truncated distribution
         max: Option<Bytes> = optional, ANY_SIZE;
     }
 }

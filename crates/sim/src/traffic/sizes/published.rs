@@ -67,9 +67,9 @@ keys! {
     struct PublishedKeys {
         /// name of the distribution
         name: &'static Published = required, OneOf(&choices());
-        /// sizes up to this one do not occur
+        /// lower limit; all sizes are above min
         min: Option<Bytes> = optional, ANY_SIZE;
-        /// sizes above this one do not occur
+        /// largest size
         max: Option<Bytes> = optional, ANY_SIZE;
     }
 }
