@@ -182,7 +182,7 @@ def test_a_run_on_several_cores_is_the_same_and_says_how_many(scenario: sf.Scena
     near = sf.run("cdf-example", settings={"duration": "12ms", "warmup": "1ms"}, cores=2).provenance
     assert near.get("cores") == 1
     assert near.get("fewer_cores") == (
-        "2 parts would meet every 25us, in which the links carry 75 packets at most; each needs 100"
+        "2 parts would synchronise every 25us, in which links carry at most 75 packets; each part needs 100"
     )
 
 

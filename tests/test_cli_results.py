@@ -60,16 +60,18 @@ def test_it_is_said_where_hosts_decide(shortflow: Command, small: Tables, tmp_pa
         (tmp_path / f"{name}.toml").write_text(tomli_w.dumps({**small, **times, "traffic": traffic}), encoding="utf-8")
     own = ("compare", "own.toml", "--schemes", "tcp,dctcp", "--seeds", "1", "--no-ideal", "--out", "kept")
     said = shortflow(*own, "--set", "host.model=fifo").stderr
-    assert re.search(r"h3 holds up to \d{3,} packets where small queues would hold \d+ \(flows at", said), said
+    assert re.search(r"h3 holds up to \d{3,} packets, where small queues would hold \d+ \(simultaneous flows", said), (
+        said
+    )
     assert re.search(r"packets of short flows wait in the port of their own host for \d+ % of the mean", said), said
-    assert "host.model=linux keeps it from that" in said
+    assert "set host.model=linux to prevent this" in said
     assert "holds up to" in shortflow(*own, "--set", "host.model=fifo").stderr, "read back"
     for scheme, phase in (("dctcp", False), ("tcp", True)):
         for each in ("own.toml", "pair.toml", "late.toml"):
             said = shortflow("run", each, "--scheme", scheme).stderr
             assert "holds up to" not in said
             assert "in the port of their own host" not in said
-            assert "what its path holds" not in said
+            assert "the capacity of its path" not in said
             assert ("phase may decide" in said) == (phase and each != "own.toml"), said
     assert "phase may decide" not in shortflow("run", "pair.toml", "--scheme", "tcp", "--set", "host.jitter=6us").stderr
 

@@ -55,7 +55,7 @@ def test_settings_of_schemes_pass_them_by(small: Tables) -> None:
     )
     assert [run.digest for run in plain.ideal] == [run.digest for run in changed.ideal]
     assert plain.runs_digest != changed.runs_digest
-    with pytest.raises(shortflow.ConfigError, match=r"transport\.g: unknown parameter; ideal-las has none"):
+    with pytest.raises(shortflow.ConfigError, match=r"transport\.g: unknown parameter; ideal-las has no parameters"):
         _core.Scheme.parse("ideal-las", [("transport.g", "0.5", "--set")])
 
 

@@ -266,7 +266,7 @@ def test_samples_of_endless_flows_are_counters(shortflow: Command) -> None:
             ["--perfetto", "x", "--perfetto-only", "flows=blue"],
             '--perfetto-only flows: blue: "blue": unknown class (known: short, all)',
         ),
-        (["--perfetto", "x", "--scheme", "ideal-ps"], "it serves a fluid and has no packets"),
+        (["--perfetto", "x", "--scheme", "ideal-ps"], "an ideal scheduler has no packets to record"),
     ],
 )
 def test_wrong_choices_are_refused(arguments: Sequence[str], said: str, shortflow: Command) -> None:

@@ -131,7 +131,7 @@ def test_jitter_above_a_delay_target_is_named_with_the_setting_that_helps(tmp_pa
     }
     (tmp_path / "net.toml").write_text(tomli_w.dumps(tables))
     slow = sf.run(tmp_path / "net.toml", "swift")
-    assert "transport.host_target=340us allows both" in slow.meta["remarks"]["jitter"]
+    assert "set transport.host_target=340us to allow for the jitter" in slow.meta["remarks"]["jitter"]
     full = sf.run(tmp_path / "net.toml", "swift", settings={"transport.host_target": "340us"})
     assert "jitter" not in full.meta.get("remarks", {})
     assert slow.metrics["goodput_long_bps"] < 0.1 * full.metrics["goodput_long_bps"]

@@ -239,5 +239,5 @@ def test_an_unused_parameter_hides_no_other_error(shortflow: Command, tmp_path: 
     (tmp_path / "t.toml").write_text(text + rest, encoding="utf-8")
     assert shortflow("show", "t.toml").stderr == (
         'shortflow: t.toml:8: traffic.1.flowz: unknown key; did you mean "traffic.1.flows"?\n'
-        'shortflow: t.toml:5: parameters.unused: declared, but no value is "$unused"\n'
+        'shortflow: t.toml:5: parameters.unused: no value of the scenario uses "$unused"; use or remove the parameter\n'
     )

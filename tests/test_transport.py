@@ -214,11 +214,11 @@ def test_a_timer_comes_once(one_flow: shortflow.Scenario) -> None:
 @pytest.mark.parametrize(
     ("attributes", "message"),
     [
-        ({"window": 0.5}, r"Kept left cwnd = 0\.5, below its floor of 1 .*lower `floor`"),
+        ({"window": 0.5}, r"Kept set cwnd = 0\.5, below its floor of 1 .*lower `floor`"),
         ({"window": 0.005, "floor": 0.01}, r"cwnd = 0\.005, below its floor of 0\.01"),
         ({"floor": 0.0}, r"Kept\.floor = 0 is not a window"),
         ({"pacing_bps": 0.0}, r"pacing_bps = 0, at which it stalls"),
-        ({"timer_s": float("nan")}, r"Kept\.timer_s = NaN is no time to come"),
+        ({"timer_s": float("nan")}, r"Kept\.timer_s = NaN is not a time from"),
     ],
 )
 def test_a_law_that_stalls_says_so(one_flow: shortflow.Scenario, attributes: dict[str, object], message: str) -> None:
@@ -231,7 +231,7 @@ def test_a_timer_in_the_past_is_an_error(one_flow: shortflow.Scenario) -> None:
         def on_ack(self, window: shortflow.Window, ack: shortflow.Ack) -> None:
             self.timer_s = ack.flow.now_s - 1e-6
 
-    with pytest.raises(shortflow.ConfigError, match=r"Late\.timer_s = .* is no time to come"):
+    with pytest.raises(shortflow.ConfigError, match=r"Late\.timer_s = .* is not a time from"):
         shortflow.compare(one_flow, [Late], seeds=[1])
 
 

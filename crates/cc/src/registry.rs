@@ -202,7 +202,7 @@ impl TransportConfig {
         let settings = settings.collect::<Result<Vec<_>, _>>()?;
         let mut given = BTreeSet::new();
         if let Some((twice, _)) = settings.iter().find(|(key, _)| !given.insert(*key)) {
-            let reason = format!("{text:?} gives it twice");
+            let reason = format!("{text:?} gives this parameter twice; give it once");
             return Err(ConfigError::Impossible { key: (*twice).to_owned(), reason });
         }
         TransportConfig::with(name, settings)
@@ -268,7 +268,7 @@ pub fn unknown_transport(name: &str) -> ConfigError {
     let names: Vec<&str> = transports().iter().map(|info| info.name).collect();
     let hint = match name {
         "tcp" => {
-            "it is a scheme, whose transport is \"sack\"; did you mean \"sack\" or \"newreno\"?".to_owned()
+            "tcp is a scheme with the transport \"sack\"; did you mean \"sack\" or \"newreno\"?".to_owned()
         }
         _ => hint(name, &names),
     };

@@ -120,7 +120,9 @@ pub fn idle_keys(number: u64) -> Result<Option<Vec<String>>, String> {
         })
         .collect();
     let (text, shown, seed) = (drawn.generator.text(), shown(&drawn.service), drawn.seed);
-    Err(format!("{text}\n# {shown}, seed {seed}\nsaid to be idle, but they act: {acting:?}"))
+    Err(format!(
+        "{text}\n# {shown}, seed {seed}\nreported without effect, but they have an effect: {acting:?}"
+    ))
 }
 
 fn is_idle(service: &ServiceModel, scenario: &Scenario, path: &str) -> bool {

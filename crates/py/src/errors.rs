@@ -5,7 +5,12 @@ use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(_core, ConfigError, PyValueError, "The input is wrong; the message says where and how.");
-create_exception!(_core, SimulationError, PyRuntimeError, "The simulator broke one of its own rules.");
+create_exception!(
+    _core,
+    SimulationError,
+    PyRuntimeError,
+    "A defect of the simulator: a run broke an invariant."
+);
 create_exception!(_core, Cancelled, PyException, "The run was cancelled.");
 
 pub(crate) fn config_error(error: impl std::fmt::Display) -> PyErr {

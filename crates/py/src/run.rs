@@ -148,7 +148,10 @@ pub fn run(
 ) -> PyResult<PyOutcome> {
     let (setting, service) = (scenario.under(py, scheme)?, scheme.inner.clone());
     if let (ServiceModel::Ideal(policy), Some(_)) = (&service, capture) {
-        return Err(config_error(format!("{}: it serves a fluid and has no packets", policy.name)));
+        return Err(config_error(format!(
+            "{}: an ideal scheduler has no packets to record; choose another scheme",
+            policy.name
+        )));
     }
     let shared = Arc::clone(&control.shared);
     shared.duration_ps.store(setting.duration.as_ps(), Ordering::Relaxed);

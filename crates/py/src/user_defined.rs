@@ -127,7 +127,7 @@ pub struct PyAck {
 
 fn ack_object(py: Python<'_>, ack: &AckSample) -> PyResult<Py<PyAck>> {
     // The receivers of the simulator return every data packet's telemetry.
-    let path = ack.path.ok_or_else(|| PyValueError::new_err("an ACK without a timestamp"))?;
+    let path = ack.path.ok_or_else(|| PyValueError::new_err("the ACK has no telemetry"))?;
     let ack = PyAck {
         acked: ack.acked.get(),
         ece: ack.ece,
@@ -229,7 +229,7 @@ impl PythonLaw {
             hook(instance, &object)?;
             let left = object.borrow();
             if let Some(wrong) = complaint(&left, self.floor, self.has_no_window) {
-                return Err(PyValueError::new_err(format!("{} left {wrong}", instance.get_type().name()?)));
+                return Err(PyValueError::new_err(format!("{} set {wrong}", instance.get_type().name()?)));
             }
             let pacing = left.pacing_bps.and_then(|bps| Rate::new(bps as u64));
             let timer = timer_of(instance, earliest)?;
@@ -250,7 +250,7 @@ fn checked_floor(instance: &Bound<'_, PyAny>) -> PyResult<f64> {
     }
     let name = instance.get_type().name()?.to_string();
     Err(PyValueError::new_err(format!(
-        "{name}.floor = {floor} is not a window from {SMALLEST_FLOOR} segments up"
+        "{name}.floor = {floor} is not a window of at least {SMALLEST_FLOOR} segments"
     )))
 }
 
@@ -263,7 +263,7 @@ fn timer_of(instance: &Bound<'_, PyAny>, earliest: Instant) -> PyResult<Option<I
     }
     let (name, now) = (instance.get_type().name()?.to_string(), earliest.as_secs_f64());
     Err(PyValueError::new_err(format!(
-        "{name}.timer_s = {at} is no time to come at {now} s; None for no timer"
+        "{name}.timer_s = {at} is not a time from {now} s on; use None for no timer"
     )))
 }
 
@@ -276,14 +276,12 @@ fn complaint(left: &PyWindow, floor: f64, has_no_window: bool) -> Option<String>
     }
     if cwnd < floor {
         return Some(format!(
-            "cwnd = {cwnd}, below its floor of {floor} segments; keep it there, or lower `floor`: a window below one \
-             segment is paced"
+            "cwnd = {cwnd}, below its floor of {floor} segments; raise cwnd, or lower `floor`: a window below one segment \
+             is paced"
         ));
     }
     let pacing = pacing_bps.filter(|bps| !(bps.is_finite() && *bps >= SLOWEST_BPS))?;
-    Some(format!(
-        "pacing_bps = {pacing}, at which it stalls; it must be finite and at least {SLOWEST_BPS}, or None"
-    ))
+    Some(format!("pacing_bps = {pacing}; expected a finite rate of at least {SLOWEST_BPS} bit/s, or None"))
 }
 
 impl CongestionControl for PythonLaw {

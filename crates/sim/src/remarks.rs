@@ -28,14 +28,14 @@ const ALIKE: f64 = 0.05;
 
 /// Remarks on a run, each with the name of its kind.
 pub fn remarks(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Vec<(&'static str, String)> {
-    let said = [
+    let found = [
         ("crowded", crowded(outcome, scenario, scheme)),
         ("waiting", waiting(outcome, scenario)),
         ("wide", wide(outcome, scenario)),
         ("phase", phase(outcome, scenario, scheme)),
         ("jitter", jitter(scenario, scheme)),
     ];
-    said.into_iter().filter_map(|(kind, text)| Some((kind, text?))).collect()
+    found.into_iter().filter_map(|(kind, text)| Some((kind, text?))).collect()
 }
 
 /// A host that holds more than the small queues of its flows, one repair for each flow, and its ACKs.
@@ -53,12 +53,12 @@ fn crowded(outcome: &Outcome, scenario: &Scenario, scheme: &Scheme) -> Option<St
     let flows = |node: NodeId| open.get(&HostId(node.0)).copied().unwrap_or(1);
     let worst = ports.filter(|port| is_full(port, flows(port.from))).max_by_key(|port| port.max_packets)?;
     Some(format!(
-        "{} holds up to {} packets where small queues would hold {} (flows at once: {}): senders fill their own host's port{}",
+        "{} holds up to {} packets, where small queues would hold {} (simultaneous flows: {}): senders fill the port of their host{}",
         scenario.graph.name(worst.from),
         worst.max_packets,
         u64::from(allowed) * flows(worst.from),
         flows(worst.from),
-        smaller(scenario).map_or_else(String::new, |setting| format!("; {setting} keeps them from it")),
+        smaller(scenario).map_or_else(String::new, |setting| format!("; set {setting} to prevent this")),
     ))
 }
 
@@ -99,7 +99,7 @@ fn waiting(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
     let (class, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, share)| *share > 0.5)?;
     Some(format!(
         "packets of {} flows wait in the port of their own host for {:.0} % of the mean completion time; \
-         {}host.queue=fair lets them pass",
+         set {}host.queue=fair to shorten this wait",
         scenario.classes[class],
         (100.0 * share).min(100.0), // retransmissions wait too
         smaller(scenario).map_or_else(String::new, |setting| format!("{setting} or ")),
@@ -114,8 +114,8 @@ fn wide(outcome: &Outcome, scenario: &Scenario) -> Option<String> {
     let setting =
         if scenario.conduct.small_queue > 0 { "tcp.growth=cwnd-limited" } else { "host.model=linux" };
     Some(format!(
-        "the window of flow {number} is {:.0} times what its path holds, in flight, in buffers and in the small queue, so that \
-         it limits nothing; {setting} keeps it from that",
+        "the window of flow {number} is {:.0} times the capacity of its path (links, buffers and small queue), so the window \
+         limits nothing; set {setting} to prevent this",
         flow.width
     ))
 }
@@ -127,8 +127,8 @@ fn jitter(scenario: &Scenario, scheme: &Scheme) -> Option<String> {
     let (most, jitter) = (allowed.value.parse::<Span>().ok()?, scenario.jitter().into_iter().max()?);
     (jitter > most).then(|| {
         format!(
-            "hosts delay packets by up to {jitter} each way, and the law's target for hosts is {most}, so that it may leave \
-             links idle; --set transport.host_target={} allows both",
+            "hosts delay packets by up to {jitter} in each direction, and the law's target for hosts is {most}, so links may \
+             stay idle; set transport.host_target={} to allow for the jitter",
             most + jitter.times(2)
         )
     })
@@ -188,9 +188,9 @@ fn unequal_at_a_port(
     let (_, (from, to), flows, finding, jitter) = found.min_by_key(|found| found.0)?;
     let name = |node| scenario.graph.name(node);
     Some(format!(
-        "{flows} long flows share the full port {}->{}, {finding}; phase may decide who meets the full buffer; with \
-         --set host.jitter={jitter}, half the time of a packet there, chance decides; if the shares stay, look at paths, laws \
-         and starts",
+        "{flows} long flows share the full port {}->{}, {finding}; phase may decide which flow meets the full buffer; with \
+         --set host.jitter={jitter}, half the transmission time of a packet there, chance decides; if the shares stay, \
+         compare paths, laws and start times of the flows",
         name(from),
         name(to),
     ))
@@ -227,13 +227,15 @@ fn starved(outcome: &Outcome, scenario: &Scenario, full: &BTreeSet<(NodeId, Node
     let slowest = ports.iter().filter_map(|port| links.get(port)).map(|(rate, _)| *rate).min()?;
     let jitter = scenario.half_packet(slowest);
     let remedy = match scenario.host.jitter {
-        Some(given) if given < jitter => format!("with --set host.jitter={jitter}, half the time of a packet there, chance decides"),
-        _ => "jitter of half a packet does not end that here; try other rates, other buffers, or a queue that marks".to_owned(),
+        Some(given) if given < jitter => format!(
+            "with --set host.jitter={jitter}, half the transmission time of a packet there, chance decides"
+        ),
+        _ => "jitter of half a packet does not remove this here; try other rates, other buffers, or a queue that marks".to_owned(),
     };
     (share < STARVED).then(|| {
         format!(
             "a long flow from {} to {} crosses the full ports {} and gets {:.1} % of the mean share there; phase may \
-             decide who meets the full buffers; {remedy}",
+             decide which flow meets the full buffers; {remedy}",
             host(flow.source),
             host(flow.destination),
             shown.join(" and "),
@@ -270,11 +272,13 @@ fn unexplained(flows: &[(Span, &FlowRow)], window: &Range<Instant>) -> Option<St
     let pairs =
         means.iter().enumerate().flat_map(|(n, near)| means[n + 1..].iter().map(move |far| far / near));
     match (pairs.filter(|ratio| *ratio > AHEAD).max_by(f64::total_cmp), unequal) {
-        (Some(f64::INFINITY), _) => Some("and a longer round trip gets all".to_owned()),
-        (Some(ratio), _) => {
-            Some(format!("and a longer round trip gets {ratio:.1} times what a shorter one gets"))
+        (Some(f64::INFINITY), _) => Some("and flows with a longer round trip get all goodput".to_owned()),
+        (Some(ratio), _) => Some(format!(
+            "and flows with a longer round trip get {ratio:.1} times the goodput of flows with a shorter one"
+        )),
+        (None, Some(jain)) => {
+            Some(format!("and flows with equal round trips have a Jain index of {jain:.2}"))
         }
-        (None, Some(jain)) => Some(format!("and equal round trips have a Jain index of {jain:.2}")),
         (None, None) => None,
     }
 }

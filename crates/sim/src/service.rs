@@ -30,7 +30,7 @@ impl ServiceModel {
         match (Policy::named(name), settings.first()) {
             (Some(policy), None) => Ok(ServiceModel::Ideal(policy)),
             (Some(_), Some((key, ..))) => {
-                let hint = format!("{name} has none");
+                let hint = format!("{name} has no parameters");
                 Err(ConfigError::Unknown { key: (*key).to_owned(), what: "parameter", hint })
             }
             (None, _) => match Scheme::given(name, settings) {
@@ -88,7 +88,7 @@ impl ServiceModel {
         match self {
             ServiceModel::Packets(scheme) => simulation::cores(scenario, scheme, most, watched),
             ServiceModel::Ideal(policy) => {
-                Cores { used: 1, why: (most > 1).then(|| format!("{} serves a fluid", policy.name)) }
+                Cores { used: 1, why: (most > 1).then(|| format!("{} simulates no packets", policy.name)) }
             }
         }
     }

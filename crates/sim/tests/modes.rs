@@ -315,14 +315,14 @@ fn where_one_core_is_taken_the_reason_is_said() {
     assert_eq!(why(&plain, &dctcp, 1), one(""));
     assert_eq!(why(&plain, &dctcp, 2), (2, String::new()));
     assert_eq!(why(&plain, &dctcp, 64), (8, "the network has 8 racks".to_owned()));
-    assert_eq!(why(&plain, &own, 2), one("the transport is not one of the simulator's own"));
+    assert_eq!(why(&plain, &own, 2), one("the transport is user-defined"));
     assert_eq!(why(&mix("star", &[]), &dctcp, 2), one("all hosts are at one switch"));
     assert_eq!(why(&lossy("loss = 0.001"), &dctcp, 2), (2, String::new()));
     let halved = one("edge0-agg1, between two parts, damages or delays packets");
     assert_eq!(why(&lossy("corrupt = 0.001"), &dctcp, 8), halved);
     let failing = lossy("links = ['edge0-agg0']\ndown_at = '1ms'\nup_at = '2ms'");
     assert_eq!(why(&failing, &dctcp, 2), one("links fail"));
-    assert_eq!(cores(&plain, &dctcp, 2, true).why.as_deref(), Some("packets are followed one by one"));
+    assert_eq!(cores(&plain, &dctcp, 2, true).why.as_deref(), Some("each packet is recorded"));
     assert_eq!(why(&sprayed, &dctcp, 2), (2, String::new()));
     assert_eq!(why(&drawn, &dctcp, 2), one("routing.kind = random-spray draws the path of each packet"));
     let answers = mix("fat-tree", &[ANSWERS]);
@@ -333,7 +333,7 @@ fn where_one_core_is_taken_the_reason_is_said() {
     assert_eq!(why(&later, &dctcp, 2), (2, String::new()));
     let ideal = ServiceModel::named("ideal-srpt", &[]).unwrap();
     let (_, taken) = ideal.run_on(2, &plain, 1, &mut NoObserver).unwrap();
-    assert_eq!((taken.used, taken.why.unwrap_or_default()), one("ideal-srpt serves a fluid"));
+    assert_eq!((taken.used, taken.why.unwrap_or_default()), one("ideal-srpt simulates no packets"));
 }
 
 /// Not simulated window by window: small networks whose links carry few packets in a window, short links, permanent
@@ -443,7 +443,7 @@ fn as_many_cores_are_advised_as_have_room() {
     // 48 links in both directions; a window is a twelfth of the RTT; a packet takes 1.2 µs.
     let why = |span, carried| {
         Some(format!(
-            "8 parts would meet every {span}, in which the links carry {carried} packets at most; each needs 100"
+            "8 parts would synchronise every {span}, in which links carry at most {carried} packets; each part needs 100"
         ))
     };
     assert_eq!(advised("240us", 8), Cores { used: 8, why: None });

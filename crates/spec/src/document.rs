@@ -205,7 +205,7 @@ fn check_use(parameters: &Table, root: &Value) -> Result<(), ConfigError> {
         Some(name) => {
             // A value with an unknown parameter is probably the misspelt use, so its error comes first.
             Substitution { parameters, replaced: &mut Vec::new() }.visit("", &mut root.clone())?;
-            let reason = format!("declared, but no value is \"${name}\"");
+            let reason = format!("no value of the scenario uses \"${name}\"; use or remove the parameter");
             Err(ConfigError::Impossible { key: format!("parameters.{name}"), reason })
         }
     }

@@ -97,7 +97,7 @@ impl Parser<'_> {
         let rest = &self.text[self.at..];
         format!(
             "expected {what} {}",
-            if rest.is_empty() { "at its end".into() } else { format!("at {rest:?}") }
+            if rest.is_empty() { "at the end of the expression".into() } else { format!("at {rest:?}") }
         )
     }
 
@@ -179,7 +179,7 @@ const BITS: i128 = 8;
 const SECOND: i128 = 1_000_000_000_000;
 
 fn too_large() -> String {
-    "its numbers are too large".to_owned()
+    "the numbers of the expression are too large".to_owned()
 }
 
 impl Unit {
@@ -191,7 +191,7 @@ impl Unit {
             SIZE => "a size",
             RATE => "a rate",
             PACKETS => "a number of packets",
-            _ => "none of a number, a time, a size, a rate and a number of packets",
+            _ => "a quantity of another kind",
         }
     }
 }
@@ -215,7 +215,7 @@ impl Amount {
                 false => Amount::parse(&format!("{number}")),
             },
             Value::String(text) => Amount::parse(text.trim()),
-            other => Err(format!("{other} is no number or quantity")),
+            other => Err(format!("{other} is not a number or quantity")),
         }
     }
 
@@ -239,7 +239,7 @@ impl Amount {
         match (number, scale) {
             (Some(number), Some(scale)) => Ok(Amount::new(number.into(), scale, NUMBER)),
             _ => Err(format!(
-                "{text:?} is no number or quantity such as 3, 0.5, \"98KB\", \"10us\" or \"5pkt\""
+                "{text:?} is not a number or quantity such as 3, 0.5, \"98KB\", \"10us\" or \"5pkt\""
             )),
         }
     }
@@ -250,7 +250,7 @@ impl Amount {
 
     fn plus(self, other: Amount) -> Result<Amount, String> {
         if self.unit != other.unit {
-            return Err(format!("it adds {} and {}", self.unit.name(), other.unit.name()));
+            return Err(format!("cannot add {} and {}", self.unit.name(), other.unit.name()));
         }
         let over = |a: Amount, b: Amount| a.over.checked_mul(b.under);
         let sum = over(self, other).zip(over(other, self)).and_then(|(a, b)| a.checked_add(b));
@@ -270,7 +270,7 @@ impl Amount {
 
     fn inverse(self) -> Result<Amount, String> {
         if self.over == 0 {
-            return Err("it divides by zero".to_owned());
+            return Err("the expression divides by zero".to_owned());
         }
         let negated = |power: i8| power.checked_neg().ok_or_else(too_large);
         let Unit { time, data, packets } = self.unit;
@@ -284,7 +284,8 @@ impl Amount {
         let whole = |over: Option<i128>, under: Option<i128>, base| {
             let (over, under) = over.zip(under).ok_or_else(too_large)?;
             let number = u64::try_from(over.saturating_add(under / 2).div_euclid(under));
-            let number = number.map_err(|_| format!("{} is below zero or too large", unit.name()))?;
+            let number =
+                number.map_err(|_| format!("the result, {}, is below zero or too large", unit.name()))?;
             Ok::<_, String>((number, (over % under != 0).then_some(base)))
         };
         let text =
@@ -309,7 +310,11 @@ impl Amount {
             PACKETS => {
                 text(whole(Some(over), Some(under), "whole packets")?, &|packets| format!("{packets}pkt"))
             }
-            other => return Err(format!("it is {}", other.name())),
+            _ => {
+                return Err(
+                    "the result is not a number, a time, a size, a rate or a number of packets".to_owned()
+                );
+            }
         })
     }
 }
@@ -319,14 +324,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn told(text: &str) -> Result<(Value, Option<&'static str>), String> {
+    fn evaluated(text: &str) -> Result<(Value, Option<&'static str>), String> {
         let parameters =
             "total = '1MB'\nn = 3\nrate = '10Gbps'\nrtt = '80us'\nload = 0.3\nk = '5pkt'\non = true\n";
         evaluate(text, &parameters.parse().unwrap())
     }
 
     fn value(text: &str) -> String {
-        told(text).map_or_else(|error| error, |(value, _)| crate::document::shown(&value))
+        evaluated(text).map_or_else(|error| error, |(value, _)| crate::document::shown(&value))
     }
 
     #[test]
@@ -347,33 +352,33 @@ mod tests {
         ] {
             assert_eq!(value(text), expected, "{text}");
         }
-        assert_eq!(told("$total / $n").unwrap().1, Some("whole bytes"));
+        assert_eq!(evaluated("$total / $n").unwrap().1, Some("whole bytes"));
         assert_eq!(value("$total / $n"), "333.333KB");
-        assert_eq!(told("$total / 2").unwrap().1, None);
+        assert_eq!(evaluated("$total / 2").unwrap().1, None);
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn errors_name_the_mistake() {
         for (text, expected) in [
-            ("$total + $rtt", "it adds a size and a time"),
-            ("$total * $total", "it is none of a number, a time, a size, a rate and a number of packets"),
-            ("$total / ($n - 3)", "it divides by zero"),
-            ("1ms - $rtt * 20", "a time is below zero or too large"),
-            ("$on + 1", "$on = true is no number or quantity"),
+            ("$total + $rtt", "cannot add a size and a time"),
+            ("$total * $total", "the result is not a number, a time, a size, a rate or a number of packets"),
+            ("$total / ($n - 3)", "the expression divides by zero"),
+            ("1ms - $rtt * 20", "the result, a time, is below zero or too large"),
+            ("$on + 1", "$on = true is not a number or quantity"),
             ("$totl / 2", "there is no parameter \"totl\"; did you mean \"total\"?"),
             ("$n servers", "expected an operator: +, -, * or / at \"servers\""),
-            ("2 * ($n", "expected \")\" at its end"),
-            ("$n *", "expected a number, a parameter or \"(\" at its end"),
+            ("2 * ($n", "expected \")\" at the end of the expression"),
+            ("$n *", "expected a number, a parameter or \"(\" at the end of the expression"),
             ("$n ^ 2", "expected an operator: +, -, * or / at \"^ 2\""),
             ("$n + é", "expected a number, a parameter or \"(\" at \"é\""),
         ] {
             assert_eq!(value(text), expected, "{text}");
         }
         assert!(is_expression("2 * $n") && is_expression(" -$n") && !is_expression("Cost at $load, $5 each"));
-        assert!(value("$n * 3zz").contains("\"3zz\" is no number or quantity"));
+        assert!(value("$n * 3zz").contains("\"3zz\" is not a number or quantity"));
         assert!(value(&format!("{}$n", "(".repeat(100_000))).contains("nest deeper"));
         for factors in [" * 9223372036854775807".repeat(9), format!(" * -1{}", " * 2".repeat(130))] {
-            assert_eq!(value(&format!("$n{factors}")), "its numbers are too large");
+            assert_eq!(value(&format!("$n{factors}")), "the numbers of the expression are too large");
         }
         assert!(value(&format!("1 / ($n / $n * -1{})", " * 2".repeat(127))).contains("too large"));
     }
@@ -381,7 +386,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_gives_a_value_or_an_error(text in "[$n0-9.+*/() -]{0,40}|[$a-zé9().]{0,20}") {
-            let _ = told(&text);
+            let _ = evaluated(&text);
         }
 
         #[test]

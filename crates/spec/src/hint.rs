@@ -14,7 +14,7 @@ pub fn hint(name: &str, known: &[&str]) -> String {
     match quoted.split_last() {
         Some((one, [])) => format!("did you mean {one}?"),
         Some((last, others)) => format!("did you mean {} or {last}?", others.join(", ")),
-        None if known.is_empty() => "there are none here".to_owned(),
+        None if known.is_empty() => "no name is valid here".to_owned(),
         None => format!("known are {}", known.join(", ")),
     }
 }
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(hint("cwnd_flor", &known), "did you mean \"cwnd_floor\"?");
         assert_eq!(hint("CWND_FLOOR", &known), "did you mean \"cwnd_floor\"?");
         assert_eq!(hint("xyz", &known), "known are cwnd_floor, initial_alpha");
-        assert_eq!(hint("xyz", &[]), "there are none here");
+        assert_eq!(hint("xyz", &[]), "no name is valid here");
     }
 
     #[test]

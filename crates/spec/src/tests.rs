@@ -92,7 +92,10 @@ fn a_value_is_toml_or_else_text() {
 #[test]
 fn parameters_must_be_used_and_well_named() {
     let unused = text_error("a = 1\n[parameters]\nload = 0.2");
-    assert_eq!(unused, "parameters.load: declared, but no value is \"$load\"");
+    assert_eq!(
+        unused,
+        "parameters.load: no value of the scenario uses \"$load\"; use or remove the parameter"
+    );
     let misspelt =
         text_error("[parameters]\nload = 0.2\nrate = 1\n[traffic]\nload = '$laod'\nrate = '$rate'");
     assert_eq!(misspelt, "traffic.load: \"$laod\": there is no parameter \"laod\"; did you mean \"load\"?");

@@ -77,7 +77,7 @@ impl Card {
         let number = |at| Some(u32::from_ne_bytes(*stats?.get(at..)?.first_chunk()?));
         let (packets, bytes) = number(QLEN)
             .zip(number(BACKLOG))
-            .ok_or_else(|| Error::other(format!("{CARD}: the kernel does not say what its queue holds")))?;
+            .ok_or_else(|| Error::other(format!("{CARD}: the kernel reports no backlog of the card")))?;
         let headers = u64::from(packets) * ETHERNET as u64;
         Ok(Backlog { packets, bytes: Bytes::new(u64::from(bytes).saturating_sub(headers)) })
     }

@@ -15,7 +15,7 @@ const OF_SCHEMES: [&str; 3] = ["transport.", "queue.", "priority."];
 pub struct Args {
     /// Scenario file (TOML). `shortflow linux testbed` also takes names of shipped scenarios.
     scenario: PathBuf,
-    /// Scheme with the simulator's parameters.
+    /// Scheme, with parameters as in the simulator (such as dctcp+g=0.5).
     #[arg(long, default_value = "dctcp")]
     scheme: String,
     /// Seed of the random draws.
@@ -33,10 +33,10 @@ pub struct Args {
     /// Check that the run can start; run nothing.
     #[arg(long)]
     check: bool,
-    /// Let idle processors sleep. Only for a machine whose clock stops meanwhile.
+    /// Let idle processors sleep, which delays the switch. Use this only on a machine whose clock stops while it sleeps.
     #[arg(long)]
     sleep: bool,
-    /// End with this process, the parent.
+    /// End when this process, the parent, ends.
     #[arg(long, hide = true)]
     parent: Option<u32>,
 }
@@ -61,7 +61,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     println!("{}", testbed::document(&scenario, &scheme.name, args.seed, &measured, &trust));
     let why = || {
         format!(
-            "the testbed did not keep time: {}; close other programs and run it again",
+            "the testbed did not keep time: {}; close other programs and run the testbed again",
             trust.against.join("; ")
         )
     };

@@ -70,7 +70,7 @@ impl TcpSettings {
             if let Some(other) = scenario.resolved().iter().find(|each| each.key == key && each.value != only)
             {
                 let found = &other.value;
-                let why = format!("{key}: {found}: the testbed cannot set it; leave it at {only}");
+                let why = format!("{key}: {found}: the testbed supports only {only}");
                 return Err(Failure::Input(why));
             }
         }

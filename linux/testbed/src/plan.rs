@@ -44,7 +44,8 @@ impl Plan {
         for (index, traffic) in scenario.traffic.iter().enumerate() {
             let Workload::Open(flows) = traffic.start(Seeds::new(seed), index) else {
                 let number = index + 1;
-                let why = "it waits for answers, but the testbed only sends flows with known start times";
+                let why =
+                    "its flows depend on answers, but the testbed sends only flows with known start times";
                 return Err(Failure::Input(format!("traffic.{number}: {why}")));
             };
             let mine = flows.take_while(|arrival| arrival.at < end).take(MOST_CONNECTIONS + 1);
@@ -52,7 +53,7 @@ impl Plan {
         }
         if let Some((index, _)) = arrivals.iter().find(|(_, arrival)| arrival.stop.is_some()) {
             let number = index + 1;
-            let why = "the testbed stops no flow before the end; leave stop out";
+            let why = "the testbed cannot stop flows before the end of the run; remove stop";
             return Err(Failure::Input(format!("traffic.{number}: {why}")));
         }
         arrivals.sort_by_key(|(index, arrival)| (arrival.at, *index));
@@ -129,7 +130,7 @@ mod tests {
     #[test]
     fn flows_that_stop_are_refused_by_name() {
         let error = Plan::of(&scenario("kind = \"long-lived\"\nto = 3\nstop = \"5ms\""), 1).unwrap_err();
-        assert!(error.to_string().starts_with("traffic.1: the testbed stops no flow"), "{error}");
+        assert!(error.to_string().starts_with("traffic.1: the testbed cannot stop flows"), "{error}");
     }
 
     #[test]
@@ -137,6 +138,6 @@ mod tests {
         let text = "kind = \"queries\"\nworkers = 3\nto = 3\nthink = \"10ms\"\n\
                     sizes = { kind = \"fixed\", value = \"10KB\" }";
         let error = Plan::of(&scenario(text), 1).unwrap_err().to_string();
-        assert!(error.starts_with("traffic.1: it waits for answers"), "{error}");
+        assert!(error.starts_with("traffic.1: its flows depend on answers"), "{error}");
     }
 }

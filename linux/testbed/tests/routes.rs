@@ -88,13 +88,15 @@ fn a_canary_by_route_begins_and_ends_with_the_commands() {
         let run =
             |at: &Namespace, line: Vec<String>| ran(at, &line.iter().map(|word| &**word).collect::<Vec<_>>());
         let text = run(a, load(&addresses[1]))?;
-        let words =
-            format!("sf_dctcp: new connections to {} use it; the other end needs it too", addresses[1]);
+        let words = format!(
+            "sf_dctcp: new connections to {} use this control; the other end needs the control too",
+            addresses[1]
+        );
         assert!(text.contains(&words), "{text}");
         assert_eq!(controls(a, &listener)?.0, both(FORMER));
         let status = ran(a, &["status"])?;
         let lacks = format!(
-            "route to {} by eth0: new connections use sf_dctcp, rto_min 10ms; the other end seems to lack it: see `without ECN`",
+            "route to {} by eth0: new connections use sf_dctcp, rto_min 10ms; the other end seems to lack this control: see `without ECN`",
             addresses[1]
         );
         assert!(status.contains(&lacks), "{status}");

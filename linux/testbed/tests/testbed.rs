@@ -236,22 +236,19 @@ fn wrong_input_is_named() {
             "tcp.mss: 1KB is not at least 1220B over IPv6",
         ),
         (&["--set", "tcp.ack_every=3"], "tcp.ack_every: 3 is not 1 or 2"),
-        (&["--set", "tcp.rto_max=1s"], "tcp.rto_max: 1s: the testbed cannot set it; leave it at 60s"),
-        (
-            &["--set", "tcp.initial_rto=1s"],
-            "tcp.initial_rto: 1s: the testbed cannot set it; leave it at auto",
-        ),
+        (&["--set", "tcp.rto_max=1s"], "tcp.rto_max: 1s: the testbed supports only 60s"),
+        (&["--set", "tcp.initial_rto=1s"], "tcp.initial_rto: 1s: the testbed supports only auto"),
         (
             &["--set", "tcp.clock_granularity=10ms"],
-            "tcp.clock_granularity: 10ms: the testbed cannot set it; leave it at 0ps",
+            "tcp.clock_granularity: 10ms: the testbed supports only 0ps",
         ),
         (
             &["--set", "tcp.grow_on_marked_acks=yes"],
-            "tcp.grow_on_marked_acks: yes: the testbed cannot set it; leave it at no",
+            "tcp.grow_on_marked_acks: yes: the testbed supports only no",
         ),
         (
             &["--set", "tcp.receive_window=20pkt"],
-            "tcp.receive_window: 20pkt: the testbed cannot set it; leave it at unlimited",
+            "tcp.receive_window: 20pkt: the testbed supports only unlimited",
         ),
         (&["--set", "switch.bufer=3pkt"], "switch.bufer: unknown key"),
     ];

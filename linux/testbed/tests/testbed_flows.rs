@@ -167,7 +167,7 @@ fn a_second_testbed_with_the_same_congestion_control_says_why_it_cannot_begin() 
     let (code, _, errors) = run(&long, &check);
     let (other, _, _) = run(&long, &["--scheme", "tcp", "--check"]);
     let is_seen = eventually(|| {
-        said(&["status"]).1.contains("sf_dctcp  (not loaded; held by a process such as a testbed)")
+        said(&["status"]).1.contains("sf_dctcp  (not loaded; a process, such as a testbed, holds it)")
     });
     first.kill().unwrap();
     first.wait().unwrap();

@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 /// Checks that the warm-up ends within the run, and that the first timeout is at most the largest.
 pub(super) fn times(top: &Reader, run: &RunKeys, tcp: &TcpSpec) -> Result<(), ConfigError> {
     if run.warmup >= run.duration {
-        let reason = format!("{} is not before duration = {}: nothing would count", run.warmup, run.duration);
+        let reason =
+            format!("{} is not before duration = {}, so no flow would count", run.warmup, run.duration);
         return Err(top.impossible("warmup", reason));
     }
     let reader = top.table("tcp")?;
@@ -63,7 +64,7 @@ fn curve(reader: &Reader, switch: &SwitchSpec) -> Result<(), ConfigError> {
     let reason = match is_above {
         Some(true) => return Ok(()),
         Some(false) => format!("{all} is below {min}"),
-        None => format!("{all} and {min} are not in one unit"),
+        None => format!("{all} and {min} have different units"),
     };
     Err(reader.impossible("mark_all_above", reason))
 }
@@ -88,10 +89,10 @@ fn shared_memory(
     let part = if switch.xoff.is_some() { 1.0 } else { alone };
     let (most, too_small) = match (memory, switch.buffer) {
         (Occupancy::Unlimited, _) => {
-            return wrong("unlimited memory need not be shared; \"static\" and buffer say it".to_owned());
+            return wrong("unlimited memory cannot be shared; set memory = \"static\" and buffer".to_owned());
         }
         (Occupancy::Packets(_), Occupancy::Bytes(_)) | (Occupancy::Bytes(_), Occupancy::Packets(_)) => {
-            return wrong(format!("{memory} and buffer = {} are not in one unit", switch.buffer));
+            return wrong(format!("{memory} and buffer = {} have different units", switch.buffer));
         }
         (Occupancy::Packets(total), _) => {
             let most = (f64::from(total) * part) as u32;
@@ -103,7 +104,7 @@ fn shared_memory(
         }
     };
     if too_small {
-        let reason = format!("a port may hold {most} of {memory}, which is no packet of {}", port.packet);
+        let reason = format!("a port may hold {most} of {memory}, less than one packet of {}", port.packet);
         return wrong(reason);
     }
     marks_before(reader, switch.mark_above, ("memory", most), port)

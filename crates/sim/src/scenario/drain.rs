@@ -43,7 +43,7 @@ pub(super) fn unless_given(
         longest if longest == duration => (longest, "same as duration".to_owned()),
         longest if longest == initial => (longest, format!("{INITIAL_TIMEOUTS} tcp.initial_rto")),
         longest if longest == many => {
-            let why = if overloaded { ", as a link is overloaded" } else { "" };
+            let why = if overloaded { ", because a link is overloaded" } else { "" };
             (longest, format!("{TIMEOUTS} {name}{why}"))
         }
         longest => {
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(both("0.9", "1").drain.to_string(), "62ms");
         let overload = both("0.9", "2");
         assert_eq!(overload.drain.to_string(), "160ms");
-        assert!(overload.notes[0].ends_with("(default: 16 tcp.rto_min, as a link is overloaded)"));
+        assert!(overload.notes[0].ends_with("(default: 16 tcp.rto_min, because a link is overloaded)"));
         assert!(overload.warnings()[0].contains("1.85 of its rate, headers included"));
         assert_eq!(drain(&[("tcp.clock_granularity", "15ms")]), "71.5ms");
         assert_eq!(drain(&[("drain", "0s")]), "0ps");

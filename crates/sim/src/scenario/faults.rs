@@ -130,7 +130,7 @@ fn fault(
     let outage = interval(reader, ("down_at", keys.down_at), ("up_at", keys.up_at), duration)?;
     let pause = interval(reader, ("pause_at", keys.pause_at), ("resume_at", keys.resume_at), duration)?;
     if keys.reorder > 0.0 && keys.reorder_delay.is_zero() {
-        let reason = format!("zero, so {} would do nothing", reader.path("reorder"));
+        let reason = format!("zero, so {} would have no effect", reader.path("reorder"));
         return Err(reader.impossible("reorder_delay", reason));
     }
     let FaultKeys { loss, loss_every, ack_loss, corrupt, reorder, reorder_delay, mark, .. } = keys;
@@ -141,17 +141,14 @@ fn fault(
         Some(ports) if drop_data.is_empty() && mark_data.is_empty() => ports,
         Some(_) => {
             let key = if drop_data.is_empty() { "mark_data" } else { "drop_data" };
-            return Err(
-                reader.impossible(key, "counts packets at the first measured port; leave the links out")
-            );
+            return Err(reader
+                .impossible(key, "counts packets at the first measured port; remove links, tier and hosts"));
         }
         None if outage.is_some() => {
-            return Err(reader.impossible("down_at", "it needs links, tier or hosts: which links fail?"));
+            return Err(reader.impossible("down_at", "names no links that fail; set links, tier or hosts"));
         }
         None if pause.is_some() => {
-            return Err(
-                reader.impossible("pause_at", "it needs links, tier or hosts: which links are paused?")
-            );
+            return Err(reader.impossible("pause_at", "names no links to pause; set links, tier or hosts"));
         }
         None => ports_from(graph, |from, _| !graph.is_host(from)),
     };
@@ -160,7 +157,7 @@ fn fault(
     if let Some(port) = ports.iter().find(|port| outage.is_some() && !ports.contains(&opposite(**port))) {
         let link = graph.links[port.index() / 2];
         let name = format!("{}-{}", graph.name(link.a), graph.name(link.b));
-        return Err(reader.impossible("links", format!("a link fails in both directions; call it {name:?}")));
+        return Err(reader.impossible("links", format!("a link fails in both directions; write {name:?}")));
     }
     let reorder = (reorder, reorder_delay);
     Ok(Fault {
@@ -187,7 +184,7 @@ fn interval(
 ) -> Result<Option<(Span, Option<Span>)>, ConfigError> {
     match (from, to) {
         (None, None) => Ok(None),
-        (None, Some(_)) => Err(reader.impossible(ends, format!("it needs {begins}"))),
+        (None, Some(_)) => Err(reader.impossible(ends, format!("needs {begins}; set both keys"))),
         (Some(from), _) if from >= duration => {
             Err(reader.impossible(begins, format!("{from} is not before duration = {duration}")))
         }
@@ -207,7 +204,10 @@ fn selected(
     let ways = [keys.links.is_some(), keys.tier.is_some(), keys.hosts.is_some()];
     if ways.iter().filter(|given| **given).count() > 1 {
         let key = if ways[2] { "hosts" } else { "tier" };
-        return Err(reader.impossible(key, "one of links, tier and hosts says which links it is about"));
+        return Err(reader.impossible(
+            key,
+            "given together with another choice of links; set one of links, tier and hosts",
+        ));
     }
     if let Some(names) = keys.links {
         if names.is_empty() {

@@ -58,7 +58,7 @@ pub(super) fn fits(top: &Reader, spec: &Spec) -> Result<Remarks, ConfigError> {
             }
         }
     }
-    let note = largest.map(|(_, sum)| format!("switch.xoff: at most, at {sum}"));
+    let note = largest.map(|(_, sum)| format!("switch.xoff: the largest need is at {sum}"));
     Ok(Remarks { note, warnings: warnings(spec, &inputs) })
 }
 
@@ -79,7 +79,7 @@ fn warnings(spec: &Spec, inputs: &[Vec<Input>]) -> Vec<String> {
         .max_by_key(|input| input.needed);
     let short = short.map(|Input { from, headroom, needed, .. }| {
         let from = graph.name(*from);
-        format!("switch.headroom: {headroom} is less than the {needed} that may arrive of {from} after XOFF; packets may be lost")
+        format!("switch.headroom: {headroom} is less than the {needed} that may arrive from {from} after XOFF; packets may be lost")
     });
     free.into_iter().chain(short).collect()
 }
@@ -157,7 +157,7 @@ fn hint(inputs: &[Input], room: Bytes) -> String {
     let headroom = reserved(inputs);
     match room.get().saturating_sub(headroom.get()) / inputs.len().max(1) as u64 {
         0 => format!("; headroom alone takes {headroom}"),
-        fits => format!("; up to {} would", Bytes::new(fits)),
+        fits => format!("; an xoff of at most {} fits", Bytes::new(fits)),
     }
 }
 
@@ -182,7 +182,7 @@ mod tests {
     fn thresholds_and_headroom_add_up() {
         let (room, inputs) = (Bytes::new(2_000_000), links(24, 40_000, None));
         assert_eq!(most(&inputs, room), Bytes::new(2_160_000));
-        assert_eq!(hint(&inputs, room), "; up to 33.333KB would");
+        assert_eq!(hint(&inputs, room), "; an xoff of at most 33.333KB fits");
     }
 
     /// Four links with α = 1/4, which fill up one after another, leave 0.8⁴ of the 1.8 MB beyond the headroom

@@ -210,8 +210,8 @@ fn check_keys(top: &Reader) -> Result<(), ConfigError> {
         // Tiers are known only after the topology is read.
         let tiers = if *name == "switch" { reader.tables_inside() } else { Vec::new() };
         if *name == "host" && reader.texts().iter().any(|(key, _)| key == "queue") {
-            let reason = "it belongs to schemes, and a scenario names none; --set host.queue=fair sets it for all, \
-                          dctcp+host.queue=fair for one";
+            let reason = "the key belongs to schemes, and a scenario names no scheme; use --set host.queue=fair for all \
+                          schemes, or dctcp+host.queue=fair for one";
             return Err(reader.impossible("queue", reason));
         }
         reader.only(&parameters(), &tiers)

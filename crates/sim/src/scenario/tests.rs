@@ -153,7 +153,7 @@ fn a_maximum_threshold_has_the_unit_of_the_minimum_and_is_not_below_it() {
     assert_eq!(refused("100KB", "99KB"), "switch.mark_all_above: 99KB is below switch.mark_above = 100KB");
     assert_eq!(
         refused("20pkt", "99KB"),
-        "switch.mark_all_above: 99KB and switch.mark_above = 20pkt are not in one unit"
+        "switch.mark_all_above: 99KB and switch.mark_above = 20pkt have different units"
     );
 }
 
@@ -164,7 +164,7 @@ fn some_flows_may_run_another_transport() {
     let transports: Vec<_> =
         scenario.transports.values().map(|config| (config.info().name, config.ecn())).collect();
     assert_eq!(transports, [("cubic", shortflow_cc::Ecn::Classic)]);
-    assert!(scenario.notes.iter().any(|note| note == "traffic.1: 100 % of its flows run cubic+ecn=classic"));
+    assert!(scenario.notes.iter().any(|note| note == "traffic.1: 100 % of the flows run cubic+ecn=classic"));
 }
 
 #[test]

@@ -56,7 +56,8 @@ impl Tiers {
             selects_ports(switch, name, &tier, graph)?;
             let ports = Tier { level: port(&tier, demands)?, up: port(&up, demands)? };
             if ports.up.memory != ports.level.memory {
-                let reason = format!("a switch has one memory; {} says which", tier.path("memory"));
+                let reason =
+                    format!("all ports of a switch share one memory; set {} instead", tier.path("memory"));
                 return Err(up.impossible("memory", reason));
             }
             Ok(ports)
@@ -81,7 +82,7 @@ impl Tiers {
         demands: PortDemands,
     ) -> Result<SwitchSpec, ConfigError> {
         if graph.is_host(from) {
-            return Err(switch.impossible(name, "it is a host's port; use [host] for hosts"));
+            return Err(switch.impossible(name, "the port belongs to a host; use [host] for ports of hosts"));
         }
         let around = match graph.tier(from).map(|level| switch.refined(&graph.tiers[level])).transpose()? {
             Some(tier) if graph.leads_up(from, to) => tier.refined(UP)?,
@@ -128,7 +129,9 @@ fn selects_ports(switch: &Reader, name: &str, tier: &Reader, graph: &Graph) -> R
     }
     let has_ports = graph.directions().any(|(from, ..)| graph.tier(from) == Some(level));
     if !has_ports && switch.tables_inside().contains(&name) {
-        return Err(switch.impossible(name, "its switches have no links, so the table is about no port"));
+        return Err(
+            switch.impossible(name, "switches of this tier have no links, so the table applies to no port")
+        );
     }
     Ok(())
 }

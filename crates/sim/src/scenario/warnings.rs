@@ -30,7 +30,7 @@ pub(super) fn of(
     let directions = graph.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
     let from_switches = directions.filter(|(from, _)| !graph.is_host(*from));
     let mut of_switches = from_switches.map(|(from, to)| {
-        let place = format!(", as at {}->{}", graph.name(from), graph.name(to));
+        let place = format!(" (for example at {}->{})", graph.name(from), graph.name(to));
         ("switch.buffer", tiers.port(graph, from, to).unwrap_or(switch).buffer, place)
     });
     let of_switch = of_switches.find(|(_, buffer, _)| is_tiny(*buffer, packet));
@@ -39,8 +39,8 @@ pub(super) fn of(
     let mut warnings = Vec::new();
     for (key, buffer, place) in [of_switch, of_host].into_iter().flatten() {
         warnings.push(format!(
-            "{key}: {buffer} holds one packet of {packet} at a time, the one in transmission included, so a \
-             flow may find no room at every attempt, for ever; 2 packets or more avoid that{place}"
+            "{key}: {buffer} holds only the packet in transmission, of {packet}, so a flow may lose every packet that it \
+             sends; set 2 packets or more{place}"
         ));
     }
     if tcp.ack_every > 1 && tcp.ack_delay >= tcp.rto_min {
@@ -64,14 +64,14 @@ pub(super) fn of(
     {
         warnings.push(format!(
             "tcp.initial_rto: {rto} is below {round_trip}, the round trip between {} and {}, so flows between \
-             hosts that far apart send their first packets again",
+             these hosts retransmit their first packets",
             graph.name(one),
             graph.name(other)
         ));
     }
     if let Some(every) = sample_every.filter(|every| *every > duration) {
         warnings.push(format!(
-            "measure.sample_every: {every} is longer than duration = {duration}, so only its beginning is sampled"
+            "measure.sample_every: {every} is longer than duration = {duration}, so only the start of the run is sampled"
         ));
     }
     for (entry, expected) in (1..).zip(expected) {

@@ -95,7 +95,7 @@ impl Simulation<'_> {
             if bytes > lost {
                 let name = connection_text(flow_id, source, to);
                 return Err(format!(
-                    "{name}: {bytes} bytes were overtaken by later ones or vanished, of which {lost} were dropped"
+                    "{name}: {bytes} bytes arrived out of order or not at all, but only {lost} of them were dropped"
                 ));
             }
         }
@@ -104,7 +104,7 @@ impl Simulation<'_> {
 
     pub(super) fn check_time(&self) -> Result<(), String> {
         self.events.scheduled_in_past().map_or(Ok(()), |(due, now)| {
-            Err(format!("an event was scheduled for {due} when it was {now} already"))
+            Err(format!("an event was scheduled for {due}, before the current time {now}"))
         })
     }
 
@@ -120,7 +120,7 @@ impl Simulation<'_> {
         }
         let (delivered, taken) = (self.network.delivered(), self.packets_received);
         if delivered != taken {
-            return Err(format!("{delivered} packets were delivered, but hosts took {taken}"));
+            return Err(format!("the network delivered {delivered} packets, but hosts received {taken}"));
         }
         let is_bound = !self.plan.needs.packet_routing;
         match self.flows.iter().position(|row| is_bound && beats_its_ideal(row, self.scenario.tcp.mss)) {
@@ -144,7 +144,10 @@ fn beats_its_ideal(row: &FlowRow, mss: Bytes) -> bool {
 fn flow_text(flow: usize, row: &FlowRow) -> String {
     let (source, to) = (row.source.0, row.destination.0);
     let [fct, ideal] = [row.fct(), row.ideal].map(|time| time.unwrap_or_default());
-    format!("flow {flow}, {} from host {source} to host {to}: took {fct}, below its ideal {ideal}", row.size)
+    format!(
+        "flow {flow}, {} from host {source} to host {to}: took {fct}, less than the ideal time {ideal}",
+        row.size
+    )
 }
 
 /// Checks the counters of a port whose link has this rate and a gap of `gap` bytes between packets.
@@ -152,21 +155,26 @@ fn port_accounts(port: &Port, rate: Rate, gap: Bytes) -> Result<(), String> {
     let (counters, held) = (port.counters(), port.held());
     let accounted = port.arrived() + port.lost_on_wire() + held.ring + u64::from(held.waiting.packets);
     if counters.accepted != accounted {
-        return Err(format!("{} packets accepted, {accounted} accounted for", counters.accepted));
+        return Err(format!(
+            "{} packets were accepted, but {accounted} arrived, were lost or wait",
+            counters.accepted
+        ));
     }
     if port.known_backlog() != held.backlog {
-        let [said, found] = [port.known_backlog(), held.backlog].map(backlog_text);
-        return Err(format!("its backlog is said to be {said}, but it holds {found}"));
+        let [counted, found] = [port.known_backlog(), held.backlog].map(backlog_text);
+        return Err(format!("the counted backlog is {counted}, but the port holds {found}"));
     }
     let packets = counters.accepted - u64::from(held.waiting.packets);
     let sent = counters.accepted_bytes - held.waiting.bytes + Bytes::new(packets * gap.get());
     let (spent, needed) = (counters.busy + counters.busy_outside, rate.tx_time(sent));
     // At a few bits per second, a full queue needs more time than a Span holds.
     if spent < needed && needed < Span::MAX {
-        return Err(format!("{sent} sent in {spent}, for which {rate} needs {needed}"));
+        return Err(format!("{sent} were sent in {spent}, but take {needed} at {rate}"));
     }
     match port.busy_until() {
-        until if spent > until => Err(format!("busy for {spent} until {until}")),
+        until if spent > until => {
+            Err(format!("the link was busy for {spent}, longer than the time until {until}"))
+        }
         _ => Ok(()),
     }
 }
@@ -273,7 +281,7 @@ sizes = { kind = 'fixed', value = '100KB' }
         for scheme in ["tcp", "dctcp"] {
             let faults = format!("{INCAST}[faults]\nreorder = 0.01\nreorder_delay = '100us'\n");
             let text = complaint(scheme, &faults, |simulation| simulation.run(&mut NoObserver).unwrap());
-            assert!(text.contains("bytes were overtaken by later ones"), "{scheme}: {text}");
+            assert!(text.contains("bytes arrived out of order or not at all"), "{scheme}: {text}");
         }
     }
 

@@ -11,12 +11,14 @@ pub enum RunError {
     #[error("topology: {0}")]
     Route(#[from] RouteError),
     /// Ideal schedulers need flows known in advance; this traffic entry, counted from 1, waits for answers.
-    #[error("traffic.{0}: it waits for answers, and ideal schedulers need flows that are known beforehand")]
+    #[error(
+        "traffic.{0}: its flows depend on answers, but ideal schedulers need flows that are known in advance"
+    )]
     ClosedLoop(usize),
     /// RED cannot work with the ports of `place`, whose queue discipline has these parameters.
     #[error(
-        "{place}.mark_above: 0 is RED's minimum threshold ({queue}.min = auto), with which every packet that \
-         cannot be marked is dropped; 1 packet or more, or another {queue}.min, is needed"
+        "{place}.mark_above: 0 is RED's minimum threshold ({queue}.min = auto), so RED would drop every packet that \
+         it cannot mark; set {place}.mark_above to 1 packet or more, or set {queue}.min"
     )]
     RedWithoutThreshold {
         /// `switch` or `host`.
@@ -48,7 +50,7 @@ pub enum RunError {
         reason: String,
     },
     /// No threads for so many parts of the network, with the reason.
-    #[error("cores: the system has no threads for {0} parts of the network: {1}; ask for fewer")]
+    #[error("cores: the system cannot start {0} threads: {1}; choose fewer cores")]
     NoThread(usize, std::io::ErrorKind),
     /// A table found no memory for more rows.
     #[error("no memory is left for more rows of the tables")]
@@ -58,8 +60,8 @@ pub enum RunError {
     Cancelled,
     /// Ports that have paused one another in a cycle, with the time since which no packet can leave.
     #[error(
-        "priority flow control: {ports} wait for one another since {since}, and no packet can leave: a deadlock; routes \
-         without cycles, a larger switch.xoff or a law that keeps queues below it prevent it"
+        "priority flow control: a deadlock: {ports} have waited for one another since {since}, so no packet can leave; choose \
+         routes without cycles, a larger switch.xoff, or a law that keeps queues below XOFF"
     )]
     Deadlock {
         /// Their names, in order.
@@ -74,6 +76,6 @@ pub enum RunError {
     )]
     Conservation(Counters),
     /// A defect of the simulator: a run broke one of its invariants.
-    #[error("the simulator broke an invariant of its own: {0}")]
+    #[error("a defect of the simulator: the run broke an invariant: {0}")]
     Broken(String),
 }

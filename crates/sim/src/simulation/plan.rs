@@ -101,9 +101,9 @@ pub fn cores(scenario: &Scenario, scheme: &Scheme, most: usize, watched: bool) -
             return Cores { used, why };
         }
         why = why.or_else(|| {
-            let meeting = format!("{parts} parts would meet every {}", plan.lookahead);
+            let window = format!("{parts} parts would synchronise every {}", plan.lookahead);
             Some(format!(
-                "{meeting}, in which the links carry {carried:.0} packets at most; each needs {MIN_PACKETS_PER_WINDOW}"
+                "{window}, in which links carry at most {carried:.0} packets; each part needs {MIN_PACKETS_PER_WINDOW}"
             ))
         });
     }
@@ -112,8 +112,8 @@ pub fn cores(scenario: &Scenario, scheme: &Scheme, most: usize, watched: bool) -
 
 /// Needs of the parts of a run; packets may be `watched`.
 fn needs(scenario: &Scenario, scheme: &Scheme, watched: bool) -> Needs {
-    let watch = watched.then(|| Needs::global_order("packets are followed one by one"));
-    let own = "the transport is not one of the simulator's own";
+    let watch = watched.then(|| Needs::global_order("each packet is recorded"));
+    let own = "the transport is user-defined";
     let law = scheme.transport.is_user_defined().then(|| Needs::global_order(own));
     let ports = scenario.graph.directions().filter(|(from, ..)| !scenario.graph.is_host(*from));
     let pauses = ports.map(|(from, to, _)| scenario.switch_port(from, to)).any(|port| port.xoff.is_some());

@@ -36,7 +36,8 @@ pub(super) fn delays<const N: usize>(
         if let Some((key, delay)) = segment.given {
             let taken = delay.times(2 * segment.links);
             if taken > left {
-                let reason = format!("{delay} on {} links out and back is beyond rtt = {rtt}", segment.links);
+                let reason =
+                    format!("{delay} on {} links in both directions exceeds rtt = {rtt}", segment.links);
                 return Err(reader.impossible(key, reason));
             }
             left = left.saturating_sub(taken);

@@ -91,9 +91,9 @@ pub(super) fn read(
     if flows_per_s > flows_per_load {
         let key = reader.path(if keys.load.is_some() { "load" } else { "rate_per_s" });
         let name = target.name;
-        context.warnings.push(format!(
-            "{key}: {load} of {name} is more than it carries: queues grow until arrivals stop"
-        ));
+        context
+            .warnings
+            .push(format!("{key}: {load} of {name} is above its capacity: queues grow until arrivals stop"));
     }
     Ok(Box::new(Flows { interarrival, start, flows_per_s, pattern, messages }))
 }

@@ -189,7 +189,9 @@ impl<'a> Context<'a> {
     ) {
         if !stagger.is_zero() && senders.all(|host| host.0 == 0) {
             let key = reader.path("stagger");
-            self.warnings.push(format!("{key}: host 0 alone sends, and 0 times {stagger} moves no flow"));
+            self.warnings.push(format!(
+                "{key}: has no effect, because only host 0 sends and its delay is 0 x {stagger}"
+            ));
         }
     }
 

@@ -66,7 +66,7 @@ pub(super) fn parse(
 fn check_header(row: &Row) -> Result<(), String> {
     let names = &row.fields;
     let is_wrong = |at: &usize| !COLUMNS.contains(&names[*at].as_str()) || names[..*at].contains(&names[*at]);
-    let wrong = (0..names.len()).find(is_wrong).map(|at| format!("column {} is none of these", at + 1));
+    let wrong = (0..names.len()).find(is_wrong).map(|at| format!("column {} is unknown or repeated", at + 1));
     let missing = REQUIRED.iter().find(|column| !names.iter().any(|name| name == *column));
     let missing = missing.map(|column| match names.iter().all(|name| name.parse::<f64>().is_ok()) {
         true => "this line has numbers".to_owned(),
@@ -143,7 +143,7 @@ fn size(text: &str) -> Result<Bytes, String> {
 
 fn deadline(text: &str) -> Result<Span, String> {
     match csv::time(text)? {
-        Span::ZERO => Err("no flow can be done after no time".to_owned()),
+        Span::ZERO => Err("expected a time above 0s".to_owned()),
         deadline => Ok(deadline),
     }
 }

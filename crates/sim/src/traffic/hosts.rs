@@ -182,12 +182,14 @@ impl HostPair {
         context: &Context,
     ) -> Result<Vec<(HostId, HostId)>, ConfigError> {
         if self.to.is_some() {
-            return Err(reader.impossible("to", "the receivers of a permutation are its senders"));
+            return Err(
+                reader.impossible("to", "the receivers of a permutation are its senders; remove this key")
+            );
         }
         let from = self.from.resolve(&context.names, reader, "from")?;
         let several: BTreeSet<&HostId> = from.iter().collect();
         if several.len() < from.len().max(2) {
-            let reason = "a permutation has each host once, and needs two";
+            let reason = "a permutation has each host once, and needs at least two hosts";
             return Err(reader.impossible("from", reason));
         }
         let to = from.iter().cycle().skip(1);

@@ -65,7 +65,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let senders: BTreeSet<HostId> = pairs.iter().map(|(from, _)| *from).collect();
     if count > senders.len() && !keys.stagger.is_zero() {
         context.warnings.push(format!(
-            "{}: {count} flows have fewer hosts ({}), and those of one host start together; an entry for each sets them apart",
+            "{}: {count} flows have fewer sending hosts ({}), and flows of one host start together; write an entry for each flow",
             reader.path("stagger"),
             senders.len()
         ));

@@ -103,8 +103,7 @@ pub(crate) fn expected(
     if unmeasured == Some(true) {
         let some_count = expected.backlogged > 0 || expected.number().0 >= 1.0;
         let key = reader.path("unmeasured");
-        let text =
-            format!("{key}: true accepts that no flow counts, and changes nothing where some do: {expected}");
+        let text = format!("{key}: true has no effect, because flows of the entry are measured: {expected}");
         warnings.extend(some_count.then_some(text));
         return Ok(expected);
     }
@@ -116,8 +115,8 @@ pub(crate) fn expected(
     let key = START_KEYS.into_iter().find(is_there).unwrap_or("kind");
     let value = reader.resolved(key).unwrap_or_default();
     let reason = format!(
-        "with {value} none of its flows starts in the measured time, from warmup = {} to duration = {}; \
-         move it there, or set {} = true if none is meant to count",
+        "with {value}, no flow of the entry starts in the measured time, from warmup = {} to duration = {}; \
+         change the value, or set {} = true to accept this",
         measured.from,
         measured.to,
         reader.path("unmeasured"),

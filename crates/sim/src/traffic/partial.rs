@@ -33,15 +33,12 @@ pub(super) fn read(
     let PartialKeys { transport, transport_share } = PartialKeys::read(reader)?;
     let Some(text) = transport else {
         return match transport_share {
-            Some(_) => {
-                Err(reader.impossible("transport_share", "there is no transport beside it to share with"))
-            }
+            Some(_) => Err(reader.impossible("transport_share", "needs transport; set both keys")),
             None => Ok(traffic),
         };
     };
     if reader.resolved("connections").as_deref() == Some(Connections::Shared.word()) {
-        let reason =
-            "flows of other entries may share the connections; connections = \"persistent\" keeps them apart";
+        let reason = "flows of other entries may share these connections; set connections = \"persistent\"";
         return Err(reader.impossible("transport", reason));
     }
     let config =
@@ -49,7 +46,7 @@ pub(super) fn read(
     let share = transport_share.unwrap_or(1.0);
     if transport_share.is_none() {
         context.warnings.push(format!(
-            "{}: all flows of the entry run {text} under every scheme; set transport_share = 1 if intended",
+            "{}: all flows of the entry run {text} under every scheme; set transport_share = 1 if you intend this",
             reader.path("transport")
         ));
     }
@@ -68,11 +65,11 @@ pub(super) fn read(
         classes[of_scheme.index()] = class;
     }
     let own = if classes.iter().enumerate().any(|(of, class)| of != class.index()) {
-        ", as classes of their own"
+        ", in separate classes"
     } else {
         ""
     };
-    context.note(reader, &format!("{} of its flows run {text}{own}", percent(share)));
+    context.note(reader, &format!("{} of the flows run {text}{own}", percent(share)));
     Ok(Box::new(Partial { traffic, share, classes: classes.into() }))
 }
 

@@ -123,7 +123,8 @@ impl Pattern {
         }
         if self.rule == Rule::Permutation && self.from.len() != self.to.len() {
             let reason = format!("{} senders and {} receivers", self.from.len(), self.to.len());
-            return Err(reader.impossible("to", format!("{reason}; a permutation needs as many of both")));
+            return Err(reader
+                .impossible("to", format!("{reason}; a permutation needs as many receivers as senders")));
         }
         if !self.rule.uses_racks() {
             return Ok(());
@@ -203,7 +204,7 @@ impl PatternKeys {
             _ => [("local", self.local.is_some()), ("hot", self.hot.is_some() || self.hot_hosts.is_some())],
         };
         if let Some((key, _)) = unused.iter().find(|(_, given)| *given) {
-            return Err(reader.impossible(key, "this pattern does not use it"));
+            return Err(reader.impossible(key, "the pattern does not use this key"));
         }
         let needed = |key: &str, share: Option<f64>| {
             let expected = "a share of the flows, from 0 to 1".to_owned();

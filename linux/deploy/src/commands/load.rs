@@ -25,17 +25,17 @@ pub struct Args {
     /// Make the last named control the default of this network namespace.
     #[arg(long)]
     default: bool,
-    /// Give new connections to this address or prefix the last named control, also those of listeners. Copies the host's route.
-    /// The other end needs the control too. May be repeated.
+    /// Use the last named control for new connections with this address or prefix, including connections that listeners
+    /// accept. Copies the host's route. The other end needs the control too. May be repeated.
     #[arg(long = "route", value_name = "PREFIX")]
     routes: Vec<Prefix>,
-    /// Smallest retransmission timeout of these connections (default: the kernel's, 200ms).
+    /// Smallest retransmission timeout of connections of `--route` (default: the kernel's, 200ms).
     #[arg(long, value_name = "TIME", requires = "routes", value_parser = rto_min)]
     rto_min: Option<Span>,
-    /// Refuse the control to users without CAP_NET_ADMIN. Routes still give it to every user's connections.
+    /// Refuse the control to users without CAP_NET_ADMIN. Routes still apply the control to every user's connections.
     #[arg(long, conflicts_with = "default")]
     restrict: bool,
-    /// Let applications of this cgroup set deadlines, sizes and classes with setsockopt(2). Does not limit who uses a control.
+    /// Let applications of this cgroup set deadlines, sizes and classes with setsockopt(2). Does not restrict the use of a control.
     #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
     cgroup: Option<PathBuf>,
     /// Let sf_fast send smaller segments on this device. Adds rules and routes for each size.
@@ -142,7 +142,10 @@ fn load(
     }
     for route in routes {
         route.install(&last)?;
-        println!("{last}: new connections to {} use it; the other end needs it too", route.prefix());
+        println!(
+            "{last}: new connections to {} use this control; the other end needs the control too",
+            route.prefix()
+        );
     }
     if let Some(cgroup) = &args.cgroup {
         let verb =

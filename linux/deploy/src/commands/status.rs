@@ -181,7 +181,7 @@ impl fmt::Display for Report {
         }
         for control in &self.survivors {
             let why = match control.is_registered {
-                true => "held by a process such as a testbed",
+                true => "a process, such as a testbed, holds it",
                 false => "connections keep it until they end",
             };
             writeln!(f, "{}  (not loaded; {why})\n{control}", control.name)?;
@@ -206,17 +206,20 @@ impl fmt::Display for Report {
             writeln!(f, "{marking}: marks DSCP by {rule}")?;
         }
         for route in &self.routes {
-            let control = route.control.as_deref().unwrap_or("no congestion control of ours");
+            let control = route.control.as_deref().unwrap_or("no congestion control of Shortflow");
             let rto_min = route.rto_min.as_ref().map_or(String::new(), |least| format!(", rto_min {least}"));
             let lacks = if self.is_one_sided(route) {
-                "; the other end seems to lack it: see `without ECN`"
+                "; the other end seems to lack this control: see `without ECN`"
             } else {
                 ""
             };
             writeln!(f, "{route}: new connections use {control}{rto_min}{lacks}")?;
         }
         if self.hides_connections {
-            writeln!(f, "connections: this kernel does not allow reading them; use `ss -ti`")?;
+            writeln!(
+                f,
+                "connections: this kernel does not allow programs to read connections; use `ss -ti`"
+            )?;
         }
         Ok(())
     }
@@ -280,8 +283,8 @@ impl fmt::Display for Control {
         for fallback in &self.fallbacks {
             let Fallback { to, connections, peer, .. } = fallback;
             let why = match fallback.reason() {
-                "refused" => "and no other congestion control was allowed",
-                _ => "the other end did not agree to it, or the SYN did not ask",
+                "refused" => "the kernel refused every other congestion control",
+                _ => "the other end did not agree to ECN, or the SYN did not request ECN",
             };
             write!(f, "\n  without ECN  {connections} since load run {to}: {why}; the last with {peer}")?;
         }

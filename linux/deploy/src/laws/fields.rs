@@ -13,7 +13,7 @@ const FIXED: &[(&str, &str)] =
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LawError {
     /// There is no fixed-point law of this name.
-    #[error("{name} has no fixed-point law; these have one: {}", NAMES.join(", "))]
+    #[error("{name} has no fixed-point law; controls with a fixed-point law are {}", NAMES.join(", "))]
     NoLaw {
         /// The transport.
         name: String,

@@ -139,7 +139,7 @@ pub fn alone() -> Option<Alone> {
     None
 }
 
-const HIDDEN: &str = "connections: this kernel does not allow reading them; use `ss -ti`\n";
+const HIDDEN: &str = "connections: this kernel does not allow programs to read connections; use `ss -ti`\n";
 
 /// True if the kernel does not permit `status`, of which this is the output, to read connections. Then also prints
 /// that the test is skipped.

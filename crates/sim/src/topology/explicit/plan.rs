@@ -282,7 +282,7 @@ fn by_number(name: &str) -> (String, u64, String) {
 fn tier_error(tier: &str, is_host: bool) -> Option<String> {
     let taken = |key: &ParamInfo| key.name == tier;
     if is_host {
-        Some("tier: hosts have none".to_owned())
+        Some("tier: hosts have no tier".to_owned())
     } else if !Text::Name.fits(tier) {
         Some(format!(
             "tier: {tier:?} is not a name of lower-case letters, digits, \"-\" and \"_\", such as \"leaf\""

@@ -51,10 +51,13 @@ impl Table {
         let mut before = (0.0, 0.0);
         for (i, (size, share)) in points.iter().copied().enumerate() {
             if !(before.0..=LARGEST).contains(&size) {
-                return Err((i, format!("size {size} is below the one before, {}, or above 1e15", before.0)));
+                return Err((
+                    i,
+                    format!("size {size} is below the previous size, {}, or above 1e15", before.0),
+                ));
             }
             if share < before.1 || share.is_nan() {
-                return Err((i, format!("the share {share} is below the one before, {}", before.1)));
+                return Err((i, format!("the share {share} is below the previous share, {}", before.1)));
             }
             if share > 1.0 + ROUNDING {
                 return Err((i, format!("the share {share} is above 1; divide shares in per cent by 100")));
@@ -87,7 +90,7 @@ impl Table {
         };
         if below.mean() <= 0.0 {
             let key = if max.is_some() { "max" } else { "file" };
-            return Err(reader.impossible(key, "leaves flows of 0 bytes only; a flow has at least 1"));
+            return Err(reader.impossible(key, "leaves only flows of 0 bytes; a flow has at least 1 byte"));
         }
         let Some(min) = min else { return Ok(below) };
         below.above(min.as_f64()).ok_or_else(|| {
