@@ -1,7 +1,7 @@
 //! Hosts that handle events early see the same events in the same order as in order of time.
 
 use proptest::prelude::*;
-use shortflow_sim::engine::{EventCode, EventQueue, NodeScope, Turn};
+use shortflow_sim::engine::{EventCode, EventQueue, NodeScope, Step};
 use shortflow_units::{Instant, NodeId, Span};
 
 const APART: u64 = 1000;
@@ -125,10 +125,10 @@ fn run(queue: EventQueue<Code>, first: &[Next], chains: &[Next]) -> Vec<(u64, Co
         run.queue.schedule(Instant::from_ps(at + 1), event.scope(), event);
     }
     let end = Instant::from_ps(u64::MAX - 1);
-    while let Some(turn) = run.queue.turn(end) {
-        match turn {
-            Turn::Everywhere(event) => run.take(event),
-            Turn::At(node) => {
+    while let Some(step) = run.queue.next_step(end) {
+        match step {
+            Step::Global(event) => run.take(event),
+            Step::Node(node) => {
                 run.queue.line_up();
                 while let Some(event) = run.queue.next_here() {
                     run.take(event);

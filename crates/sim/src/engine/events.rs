@@ -10,7 +10,7 @@
 use super::due::{EventCode, NodeScope, ScheduledEvent};
 use super::safe_times::SafeTimes;
 use super::wheel::Wheel;
-use super::windows::{Turn, Windows};
+use super::windows::{Step, Windows};
 use shortflow_units::{Instant, Span};
 use std::marker::PhantomData;
 
@@ -182,12 +182,12 @@ impl<E: EventCode> EventQueue<E> {
     /// In windows: advances to the next node with events in a window, or takes a global event, up to `limit`.
     /// `limit` must not decrease between calls.
     #[inline]
-    pub fn turn(&mut self, limit: Instant) -> Option<Turn<E>> {
-        match self.windows.as_mut()?.turn::<E>(&mut self.wheel, limit)? {
-            Turn::At(site) => Some(Turn::At(site)),
-            Turn::Everywhere(due) => {
+    pub fn next_step(&mut self, limit: Instant) -> Option<Step<E>> {
+        match self.windows.as_mut()?.next_step::<E>(&mut self.wheel, limit)? {
+            Step::Node(site) => Some(Step::Node(site)),
+            Step::Global(due) => {
                 self.now = due.at();
-                Some(Turn::Everywhere(E::unpack(due.event())))
+                Some(Step::Global(E::unpack(due.event())))
             }
         }
     }
@@ -274,12 +274,12 @@ impl<E: EventCode> EventQueue<E> {
         self.present.is_empty() && self.seek(limit)
     }
 
-    /// Passes the next events to `tell`: events of the slot or, in windows, of the channels of the next
+    /// Passes the next events to `visit`: events of the slot or, in windows, of the channels of the next
     /// nodes.
-    pub fn upcoming(&mut self, mut tell: impl FnMut(E)) {
+    pub fn upcoming(&mut self, mut visit: impl FnMut(E)) {
         match &mut self.windows {
-            None => self.present.iter().rev().for_each(|next| tell(E::unpack(next.event()))),
-            Some(windows) => windows.upcoming(|channel| tell(E::unpack(E::of_channel(channel)))),
+            None => self.present.iter().rev().for_each(|next| visit(E::unpack(next.event()))),
+            Some(windows) => windows.upcoming(|channel| visit(E::unpack(E::of_channel(channel)))),
         }
     }
 

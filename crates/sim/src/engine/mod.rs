@@ -11,7 +11,7 @@ mod windows;
 pub use due::{EventCode, NodeScope};
 pub use events::EventQueue;
 pub use seeds::{Seeds, Stream};
-pub use windows::Turn;
+pub use windows::Step;
 
 pub(crate) use due::tie_break_rank;
 pub(crate) use prefetch::prefetch;

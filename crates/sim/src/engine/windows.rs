@@ -21,11 +21,11 @@ const SOON: usize = 48;
 
 /// Next step of a run in windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn<E> {
+pub enum Step<E> {
     /// The node that handles the window next.
-    At(u32),
+    Node(u32),
     /// A global event.
-    Everywhere(E),
+    Global(E),
 }
 
 /// Pending event of a channel.
@@ -44,9 +44,9 @@ pub(super) struct Windows {
     channels: Box<[Vec<Pending>]>,
     /// By node: other events of the present slot, and some local events, sorted with the next event last. For
     /// the present node, also its channel events.
-    others: Box<[Vec<ScheduledEvent>]>,
+    node_events: Box<[Vec<ScheduledEvent>]>,
     /// Global events, sorted in the same order.
-    everywhere: Vec<ScheduledEvent>,
+    global: Vec<ScheduledEvent>,
     /// Time of the next event of each node; out of date for the present node.
     next: Box<[Instant]>,
     /// Time before which no node has an event.
@@ -76,8 +76,8 @@ impl Windows {
         Windows {
             site_of: channels.map(|site| site.0).collect(),
             channels: vec![Vec::new(); sites].into(),
-            others: vec![Vec::new(); sites].into(),
-            everywhere: Vec::new(),
+            node_events: vec![Vec::new(); sites].into(),
+            global: Vec::new(),
             next: vec![Instant::MAX; sites].into(),
             soonest: Instant::MAX,
             site: NodeScope::GLOBAL,
@@ -101,7 +101,7 @@ impl Windows {
             return self.expect(site, at);
         }
         if at < self.end {
-            ScheduledEvent::new(at, E::of_channel(channel)).insert::<E>(&mut self.others[site as usize]);
+            ScheduledEvent::new(at, E::of_channel(channel)).insert::<E>(&mut self.node_events[site as usize]);
         } else {
             self.put_off(at, channel);
         }
@@ -128,24 +128,28 @@ impl Windows {
     /// time.
     pub fn insert<E: EventCode>(&mut self, due: ScheduledEvent, site: NodeScope) -> bool {
         if site == NodeScope::GLOBAL {
-            due.insert::<E>(&mut self.everywhere);
-            self.end = self.end.min(edge::<E>(&due));
+            due.insert::<E>(&mut self.global);
+            self.end = self.end.min(barrier::<E>(&due));
             return self.site == NodeScope::GLOBAL;
         }
-        due.insert::<E>(&mut self.others[site.0 as usize]);
+        due.insert::<E>(&mut self.node_events[site.0 as usize]);
         site == self.site || self.expect(site.0, due.at())
     }
 
     /// Advances to the next node with events in the window, or to a global event, up to `limit`.
-    pub fn turn<E: EventCode>(&mut self, wheel: &mut Wheel, limit: Instant) -> Option<Turn<ScheduledEvent>> {
+    pub fn next_step<E: EventCode>(
+        &mut self,
+        wheel: &mut Wheel,
+        limit: Instant,
+    ) -> Option<Step<ScheduledEvent>> {
         loop {
             if let Some(site) = self.next_site() {
-                return Some(Turn::At(site));
+                return Some(Step::Node(site));
             }
-            let is_next = |due: &mut ScheduledEvent| edge::<E>(due) <= self.end && due.at() <= limit;
-            if let Some(due) = self.everywhere.pop_if(is_next) {
+            let is_next = |due: &mut ScheduledEvent| barrier::<E>(due) <= self.end && due.at() <= limit;
+            if let Some(due) = self.global.pop_if(is_next) {
                 self.open::<E>(limit);
-                return Some(Turn::Everywhere(due));
+                return Some(Step::Global(due));
             }
             let (end, begins) = (self.end, self.end >= self.end_of_slot);
             if begins && !self.begin_slot::<E>(wheel, limit) {
@@ -198,14 +202,14 @@ impl Windows {
     #[inline]
     fn leave(&mut self) {
         let site = self.site.0 as usize;
-        let next = self.others[site].last().map_or(self.rest, |other| self.rest.min(other.at()));
+        let next = self.node_events[site].last().map_or(self.rest, |first| self.rest.min(first.at()));
         self.next[site] = next;
         self.site = NodeScope::GLOBAL;
     }
 
     /// Extends the window to the next global event, the end of the slot, or just beyond `limit`.
     fn open<E: EventCode>(&mut self, limit: Instant) {
-        let next = self.everywhere.last().map_or(Instant::MAX, edge::<E>);
+        let next = self.global.last().map_or(Instant::MAX, barrier::<E>);
         self.begin = self.end;
         self.end = next.min(self.end_of_slot).min(limit + PICOSECOND);
         (self.candidate, self.unfetched) = (0, 0);
@@ -213,22 +217,22 @@ impl Windows {
 
     /// Advances to the next slot with events. Returns `false` if it begins after `limit`.
     fn begin_slot<E: EventCode>(&mut self, wheel: &mut Wheel, limit: Instant) -> bool {
-        let Windows { others, everywhere, next, soonest, touched, .. } = self;
+        let Windows { node_events, global, next, soonest, touched, .. } = self;
         let has_turned = wheel.advance(*soonest, limit, |at, site, event| {
             let due = ScheduledEvent::new(at, event);
-            match others.get_mut(site.0 as usize) {
+            match node_events.get_mut(site.0 as usize) {
                 Some(list) => {
                     touched.push(site.0);
                     list.push(due);
                     next[site.0 as usize] = next[site.0 as usize].min(at);
                     *soonest = at.min(*soonest);
                 }
-                None => everywhere.push(due),
+                None => global.push(due),
             }
         });
         if has_turned {
-            ScheduledEvent::sort::<E>(everywhere);
-            touched.drain(..).for_each(|site| ScheduledEvent::sort::<E>(&mut others[site as usize]));
+            ScheduledEvent::sort::<E>(global);
+            touched.drain(..).for_each(|site| ScheduledEvent::sort::<E>(&mut node_events[site as usize]));
             self.end_of_slot = wheel.end_of_slot();
         }
         has_turned
@@ -236,7 +240,7 @@ impl Windows {
 
     /// Inserts the present node's channel events among its other events.
     pub fn line_up<E: EventCode>(&mut self) {
-        let list = &mut self.others[self.site.0 as usize];
+        let list = &mut self.node_events[self.site.0 as usize];
         for Pending { at, channel } in self.active.drain(..) {
             ScheduledEvent::new(at, E::of_channel(channel)).insert::<E>(list);
         }
@@ -246,29 +250,29 @@ impl Windows {
     /// `at`.
     #[inline]
     pub fn is_next(&self, site: NodeScope, at: Instant) -> bool {
-        let others = self.others.get(site.0 as usize).and_then(|list| list.last());
-        site == self.site && at < self.end && others.is_none_or(|other| at < other.at())
+        let first = self.node_events.get(site.0 as usize).and_then(|list| list.last());
+        site == self.site && at < self.end && first.is_none_or(|first| at < first.at())
     }
 
     /// True if the list of this node is short enough for another local event. Other local events wait in the
     /// wheel.
     #[inline]
     pub fn has_room(&self, site: NodeScope) -> bool {
-        self.others.get(site.0 as usize).is_some_and(|others| others.len() < MOST_LOCAL)
+        self.node_events.get(site.0 as usize).is_some_and(|events| events.len() < MOST_LOCAL)
     }
 
     /// First event of this node without a channel, among events of the present slot and local events.
     #[inline]
     pub fn first_of(&self, site: NodeScope) -> Option<ScheduledEvent> {
-        self.others.get(site.0 as usize)?.last().copied()
+        self.node_events.get(site.0 as usize)?.last().copied()
     }
 
     /// Removes the event of [`Windows::first_of`]. Returns the time of the following event.
     #[inline]
     pub fn take_first_of(&mut self, site: NodeScope) -> Instant {
-        let (place, others) = (site.0 as usize, &mut self.others[site.0 as usize]);
-        others.pop();
-        let follows = others.last().map_or(Instant::MAX, |other| other.at());
+        let (place, events) = (site.0 as usize, &mut self.node_events[site.0 as usize]);
+        events.pop();
+        let follows = events.last().map_or(Instant::MAX, |other| other.at());
         if site != self.site {
             self.next[place] =
                 self.channels[place].iter().fold(follows, |next, pending| next.min(pending.at));
@@ -279,7 +283,7 @@ impl Windows {
     /// Takes the next event of the present node in the window, after [`Windows::line_up`].
     #[inline]
     pub fn next_here(&mut self) -> Option<ScheduledEvent> {
-        self.others.get_mut(self.site.0 as usize)?.pop_if(|next| next.at() < self.end)
+        self.node_events.get_mut(self.site.0 as usize)?.pop_if(|next| next.at() < self.end)
     }
 
     /// Takes a channel of the present node, with all its events in the window.
@@ -300,20 +304,20 @@ impl Windows {
         self.end
     }
 
-    /// Passes channels with events to `tell`, for the present node and the next nodes, some dozens at a time.
+    /// Passes channels with events to `visit`, for the present node and the next nodes, some dozens at a time.
     /// Skips nodes that were already passed.
-    pub fn upcoming(&mut self, mut tell: impl FnMut(u32)) {
+    pub fn upcoming(&mut self, mut visit: impl FnMut(u32)) {
         let NodeScope(mut site) = self.site;
         if (site as usize) < self.unfetched {
             return;
         }
-        let mut told = 0;
-        while told < SOON && (site as usize) < self.next.len() {
+        let mut count = 0;
+        while count < SOON && (site as usize) < self.next.len() {
             if self.next[site as usize] < self.end {
                 let active = if site == self.site.0 { &self.active } else { &self.channels[site as usize] };
                 for pending in active.iter().filter(|pending| pending.at < self.end) {
-                    tell(pending.channel);
-                    told += 1;
+                    visit(pending.channel);
+                    count += 1;
                 }
             }
             site += 1;
@@ -328,19 +332,19 @@ impl Windows {
 
     /// Time of the first channel event or event of the present slot.
     pub fn next_at(&self) -> Option<Instant> {
-        let others = self.others.iter().flatten().chain(&self.everywhere).map(|due| due.at());
-        others.chain(self.channels.iter().flatten().map(|pending| pending.at)).min()
+        let sorted = self.node_events.iter().flatten().chain(&self.global).map(|due| due.at());
+        sorted.chain(self.channels.iter().flatten().map(|pending| pending.at)).min()
     }
 }
 
 /// Instant that all nodes must reach before this global event.
-fn edge<E: EventCode>(due: &ScheduledEvent) -> Instant {
+fn barrier<E: EventCode>(due: &ScheduledEvent) -> Instant {
     if E::precedes_nodes(due.event()) { due.at() } else { due.at() + PICOSECOND }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::{EventQueue, NodeScope, Turn};
+    use crate::engine::{EventQueue, NodeScope, Step};
     use proptest::prelude::*;
     use shortflow_units::{Instant, NodeId, Span};
 
@@ -383,9 +387,9 @@ mod tests {
         loop {
             match queue.next_here() {
                 Some(event) => return Some(event),
-                None => match queue.turn(limit)? {
-                    Turn::At(_) => queue.line_up(),
-                    Turn::Everywhere(event) => return Some(event),
+                None => match queue.next_step(limit)? {
+                    Step::Node(_) => queue.line_up(),
+                    Step::Global(event) => return Some(event),
                 },
             }
         }
@@ -492,7 +496,7 @@ mod tests {
 
     /// An event within the window, at a node that may have passed its time, is reported.
     #[test]
-    fn an_event_too_soon_elsewhere_is_told_of() {
+    fn an_event_too_soon_at_another_node_is_reported() {
         let of_channel = OF_CHANNEL << 20 | 1;
         for event in [number(1, 2), number(SITES + EARLY, 2), number(SITES + 1, 2), of_channel] {
             let mut queue = windowed();
@@ -500,8 +504,8 @@ mod tests {
             next(&mut queue, Instant::MAX, true).unwrap();
             queue.schedule(Instant::from_ps(1500), site(event), event);
             assert_eq!(next(&mut queue, Instant::MAX, true), Some(event));
-            let told = Some((Instant::from_ps(1500), Instant::from_ps(1001)));
-            assert_eq!(queue.scheduled_in_past(), told);
+            let past = Some((Instant::from_ps(1500), Instant::from_ps(1001)));
+            assert_eq!(queue.scheduled_in_past(), past);
         }
     }
 }

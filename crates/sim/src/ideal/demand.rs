@@ -52,8 +52,8 @@ impl<'a> Paths<'a> {
         let crossing = |stage: Stage| {
             let (from, to) = self.scenario.graph.ends(stage.first);
             let is_inner = ![from, to].into_iter().any(|node| self.scenario.graph.is_host(node));
-            let work = serialisation(size, tcp, stage.together);
-            Crossing { port: stage.first, rate: stage.together, work, is_inner }
+            let work = serialisation(size, tcp, stage.rate);
+            Crossing { port: stage.first, rate: stage.rate, work, is_inner }
         };
         self.stages(arrival.source, arrival.destination, row).into_iter().map(crossing).collect()
     }

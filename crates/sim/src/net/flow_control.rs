@@ -10,7 +10,7 @@
 //!
 //! Choices:
 //! - A packet counts from its arrival until its transmission begins.
-//! - A link is judged only when its own packets arrive or leave. Memory that other packets free therefore has
+//! - The state of a link changes only when its own packets arrive or leave. Memory that other packets free therefore has
 //!   its effect at the next of these events.
 //! - A pause lasts until a frame ends it. Frames are not refreshed, and pauses have no timeout.
 //! - A frame precedes all waiting packets, but waits for the packet in transmission. A frame has 64 bytes and
@@ -71,8 +71,8 @@ impl FlowControl {
         Some(Box::new(FlowControl { ingress, used: vec![Bytes::ZERO; graph.nodes.len()] }))
     }
 
-    /// For each port, whether it takes part: its far end may pause it, or its node counts bytes by link.
-    pub fn concerns(&self, graph: &Graph) -> Vec<bool> {
+    /// Marks the ports that flow control affects: their far end may pause them, or their node counts bytes by link.
+    pub fn affected_ports(&self, graph: &Graph) -> Vec<bool> {
         let mut counts = vec![false; graph.nodes.len()];
         self.ingress.iter().flatten().for_each(|ingress| counts[ingress.node.index()] = true);
         let of_ports = graph.directions().zip(&self.ingress);
@@ -94,8 +94,8 @@ impl FlowControl {
         (ingress.held, *used) = (ingress.held - wire, *used - wire);
     }
 
-    /// Judges a link. If the verdict has changed, returns `true` to pause or `false` to resume.
-    pub fn judge(&mut self, from: PortId) -> Option<bool> {
+    /// Updates the state of a link. Returns `true` if the link must now pause, and `false` if it must now resume.
+    pub fn update(&mut self, from: PortId) -> Option<bool> {
         let ingress = self.ingress.get_mut(from.index())?.as_mut()?;
         let free = |memory: Bytes| memory.get().saturating_sub(self.used[ingress.node.index()].get());
         let dynamic = ingress.alpha.map(|(alpha, memory)| Bytes::new((alpha * free(memory) as f64) as u64));
@@ -105,7 +105,7 @@ impl FlowControl {
         (std::mem::replace(&mut ingress.is_paused, is_paused) != is_paused).then_some(is_paused)
     }
 
-    /// Resets the verdict on a link that failed or recovered, whose other end is no longer paused.
+    /// Resets the state of a link that failed or recovered, because its other end is no longer paused.
     pub fn reset(&mut self, from: PortId) {
         if let Some(Some(ingress)) = self.ingress.get_mut(from.index()) {
             ingress.is_paused = false;
@@ -125,7 +125,7 @@ impl FlowControl {
         let stuck = ports.iter().enumerate().filter(|(_, port)| is_stuck(port));
         let mut waiting: BTreeMap<PortId, BTreeMap<PortId, Bytes>> =
             stuck.map(|(number, port)| (PortId::from(number), port.waiting_by_origin())).collect();
-        while let Some(free) = waiting.keys().copied().find(|port| self.goes_on(*port, &waiting)) {
+        while let Some(free) = waiting.keys().copied().find(|port| self.can_resume(*port, &waiting)) {
             waiting.remove(&free);
         }
         let mut way = vec![*waiting.keys().next()?];
@@ -143,7 +143,7 @@ impl FlowControl {
 
     /// True if the port could resume if its switch held only those of its packets that wait in the ports
     /// `waiting`.
-    fn goes_on(&self, port: PortId, waiting: &BTreeMap<PortId, BTreeMap<PortId, Bytes>>) -> bool {
+    fn can_resume(&self, port: PortId, waiting: &BTreeMap<PortId, BTreeMap<PortId, Bytes>>) -> bool {
         let Some(ingress) = self.ingress[port.index()].filter(|ingress| ingress.is_paused) else {
             return true;
         };

@@ -7,12 +7,12 @@ mod prepared;
 mod window;
 
 use super::flow_control::PauseFrame;
+use super::forwarded::Windows;
 use super::outages::Outages;
-use super::passing::Windows;
 use super::paths::Paths;
 use super::{
-    Drops, FaultInjector, FlowControl, HostDelay, MeasurementWindow, NetworkCounts, NetworkEvent, Port,
-    PortEvent, RouteError, Routes, SharedMemory, Stage, WithNetwork,
+    Drops, FaultInjector, FlowControl, HostDelay, LinkChoice, MeasurementWindow, NetworkCounts, NetworkEvent,
+    Port, PortEvent, RouteError, Routes, SharedMemory, Stage, WithNetwork,
 };
 use crate::engine::{EventQueue, Seeds};
 use crate::packet::{Handover, Left, Packet, PacketId, Packets};
@@ -110,8 +110,8 @@ impl Network {
         let (memory, outages) = (SharedMemory::new(scenario), Outages::new(scenario, &routes));
         let (mut ports, drops): (Vec<Port>, _) = (ports.collect(), BTreeMap::new());
         let flow_control = FlowControl::new(scenario);
-        let concerned = flow_control.iter().flat_map(|control| control.concerns(graph));
-        ports.iter_mut().zip(concerned).filter(|(_, is)| *is).for_each(|(port, _)| port.control_flow());
+        let affected = flow_control.iter().flat_map(|control| control.affected_ports(graph));
+        ports.iter_mut().zip(affected).filter(|(_, is)| *is).for_each(|(port, _)| port.control_flow());
         let pauses = scenario.faults.iter().filter_map(|fault| Some((&fault.ports, fault.pause?)));
         pauses.clone().for_each(|(planned, during)| {
             planned.iter().for_each(|port| ports[port.index()].plan_pause(during));
@@ -211,12 +211,12 @@ impl Network {
         if self.special.is_none()
             && let Some(next) = self.paths.next(&packet)
             && let Some(port) = self.ports.get_mut(next.index())
-            && let Some(turn) = port.offer(events.now(), packet.frame())
+            && let Some(departure) = port.offer(events.now(), packet.frame())
         {
-            if let Some((at, to)) = port.start_from_host(turn, &mut self.packets, packet) {
+            if let Some((at, to)) = port.start_from_host(departure, &mut self.packets, packet) {
                 events.schedule(at, to, NetworkEvent::Arrive(next).into());
             }
-            return Handover { waits: turn.waits, departs: turn.departs };
+            return Handover { waits: departure.waits, departs: departure.departs };
         }
         self.forward_from(events, host, packet)
     }
@@ -309,12 +309,12 @@ impl Network {
         let packet = self.packets.get(id);
         let (frame, next) = (packet.frame(), self.paths.next(packet)?);
         let [source, target] = self.ports.get_disjoint_mut([port.index(), next.index()]).ok()?;
-        let turn = target.offer(events.now(), frame)?;
+        let departure = target.offer(events.now(), frame)?;
         let node = source.to;
         let follows = source.advance(&mut self.packets);
         let packet = self.packets.get_mut(id);
-        packet.go(turn.waits, turn.is_marked, false);
-        let mut reaches = target.start_transmission(turn.departs, id, packet.wire);
+        packet.go(departure.waits, departure.is_marked, false);
+        let mut reaches = target.start_transmission(departure.departs, id, packet.wire);
         if let Some((at, to)) = reaches.take_if(|_| !target.pulls) {
             events.schedule(at, to, NetworkEvent::Arrive(next).into());
         }
@@ -512,7 +512,8 @@ impl Network {
         to: HostId,
         flow_id: u32,
     ) -> impl Iterator<Item = (NodeId, NodeId)> {
-        let fixed = self.stages(source, to, flow_id).into_iter().filter(|stage| stage.is_fixed);
+        let fixed =
+            self.stages(source, to, flow_id).into_iter().filter(|stage| stage.choice == LinkChoice::Fixed);
         fixed.map(|stage| &self.ports[stage.fastest.index()]).map(|port| (port.from, port.to))
     }
 

@@ -260,9 +260,12 @@ impl Routes {
             stages.push(Stage {
                 fastest: *fastest,
                 first: taken.unwrap_or(*shares.keys().next().unwrap_or(fastest)),
-                together: taken.map_or(spread, |port| link(port).0),
-                is_shared: taken.is_some() || shares.len() == 1,
-                is_fixed: shares.len() == 1,
+                rate: taken.map_or(spread, |port| link(port).0),
+                choice: match taken {
+                    _ if shares.len() == 1 => LinkChoice::Fixed,
+                    Some(_) => LinkChoice::PerStream,
+                    None => LinkChoice::PerPacket,
+                },
             });
             stream = taken.map(&end);
             let mut next: BTreeMap<NodeId, f64> = BTreeMap::new();
@@ -284,11 +287,20 @@ pub struct Stage {
     pub first: PortId,
     /// Rate of that port; if packets choose individually, total rate of all links, with each switch's packets
     /// spread evenly.
-    pub together: Rate,
-    /// True if packets that follow each other without gaps take the same link.
-    pub is_shared: bool,
-    /// True if all packets of the connection take the same link.
-    pub is_fixed: bool,
+    pub rate: Rate,
+    /// Choice among the links.
+    pub choice: LinkChoice,
+}
+
+/// Choice of a connection's packets among the links of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkChoice {
+    /// All packets of the connection take the same link.
+    Fixed,
+    /// Packets that follow each other without gaps take the same link.
+    PerStream,
+    /// Each packet chooses a link.
+    PerPacket,
 }
 
 fn unreachable(graph: &Graph, from: usize, to: usize) -> RouteError {
@@ -478,6 +490,7 @@ mod tests {
     /// Flowlets without gaps stay on one link.
     #[test]
     fn a_connection_over_several_paths_counts_on_the_fastest() {
+        use LinkChoice::{Fixed, PerPacket, PerStream};
         let graph = leaf_spine(4);
         let routes = Routes::new(&graph).unwrap();
         let link = |port: PortId| match port {
@@ -490,17 +503,15 @@ mod tests {
             routes.stages((HostId(0), HostId(1), flow_id), &chooser, link, end).into_iter()
         };
         let seen: Vec<_> = stages(Routing::Spray(Default::default()), 0)
-            .map(|stage| (stage.fastest, stage.together.as_bps(), stage.is_shared))
+            .map(|stage| (stage.fastest, stage.rate.as_bps(), stage.choice))
             .collect();
-        let (up, down) = ((PortId(12), 4_000, false), (PortId(6), 4_000, false));
-        assert_eq!(seen, [(PortId(0), 1_000, true), up, down, (PortId(3), 1_000, true)]);
+        let (up, down) = ((PortId(12), 4_000, PerPacket), (PortId(6), 4_000, PerPacket));
+        assert_eq!(seen, [(PortId(0), 1_000, Fixed), up, down, (PortId(3), 1_000, Fixed)]);
         let (mut slower, flowlets) = (0, Routing::Flowlet(Default::default()));
         for flow_id in 0..20 {
-            let seen: Vec<_> = stages(flowlets, flow_id)
-                .map(|stage| (stage.fastest, stage.is_shared, stage.is_fixed))
-                .collect();
-            let (up, down) = ((PortId(12), true, false), (PortId(6), true, false));
-            assert_eq!(seen, [(PortId(0), true, true), up, down, (PortId(3), true, true)]);
+            let seen: Vec<_> = stages(flowlets, flow_id).map(|stage| (stage.fastest, stage.choice)).collect();
+            let (up, down) = ((PortId(12), PerStream), (PortId(6), PerStream));
+            assert_eq!(seen, [(PortId(0), Fixed), up, down, (PortId(3), Fixed)]);
             slower += stages(flowlets, flow_id).filter(|stage| stage.first == PortId(4)).count();
         }
         assert!((1..20).contains(&slower), "{slower}");

@@ -8,7 +8,7 @@ use std::any::Any;
 
 /// Agents of one host, one for each kind of connection that the host has, and their common timer.
 #[derive(Debug)]
-struct OfHost {
+struct HostAgents {
     agents: Vec<Box<dyn HostAgent>>,
     alarm: LazyTimer,
 }
@@ -16,7 +16,7 @@ struct OfHost {
 /// Agents of all hosts. A host without agents costs one empty entry.
 #[derive(Debug)]
 pub(super) struct Agents {
-    hosts: Vec<OfHost>,
+    hosts: Vec<HostAgents>,
     /// Hosts whose agents may name a connection.
     touched: Vec<HostId>,
 }
@@ -24,7 +24,7 @@ pub(super) struct Agents {
 impl Agents {
     /// Tables for `hosts` hosts, without agents.
     pub fn new(hosts: usize) -> Agents {
-        let none = || OfHost { agents: Vec::new(), alarm: LazyTimer::IDLE };
+        let none = || HostAgents { agents: Vec::new(), alarm: LazyTimer::IDLE };
         Agents { hosts: (0..hosts).map(|_| none()).collect(), touched: Vec::new() }
     }
 
@@ -51,7 +51,7 @@ impl Agents {
     /// name no connection.
     pub fn next_turn(&mut self, events: &mut EventQueue<Event>) -> Option<(HostId, Turn)> {
         while let Some(&host) = self.touched.last() {
-            let OfHost { agents, alarm } = &mut self.hosts[host.index()];
+            let HostAgents { agents, alarm } = &mut self.hosts[host.index()];
             if let Some(turn) = agents.iter_mut().find_map(|agent| agent.next_turn(events.now())) {
                 return Some((host, turn));
             }

@@ -34,7 +34,7 @@ const PARK_TIMEOUT: Duration = Duration::from_millis(100);
 #[derive(Debug, Default)]
 struct Mailbox {
     packets: Vec<BoundaryMail>,
-    news: Vec<Notice>,
+    notices: Vec<Notice>,
 }
 
 /// State shared by the parts.
@@ -70,9 +70,9 @@ impl WindowBarrier {
         }
     }
 
-    /// Waits for all parts. Calls `goes_on` first, and again during the wait.
-    fn wait(&self, mut goes_on: impl FnMut() -> bool) -> Result<(), RunError> {
-        if !goes_on() {
+    /// Waits for all parts. Calls `continues` first, and again during the wait.
+    fn wait(&self, mut continues: impl FnMut() -> bool) -> Result<(), RunError> {
+        if !continues() {
             return Err(RunError::Cancelled);
         }
         let window = self.window.load(Ordering::Acquire);
@@ -92,7 +92,7 @@ impl WindowBarrier {
         let met = loop {
             match self.met(window) {
                 Some(met) => break met,
-                None if !goes_on() => break Err(RunError::Cancelled),
+                None if !continues() => break Err(RunError::Cancelled),
                 None => {
                     let woken = self.woken.wait_timeout(asleep, PARK_TIMEOUT);
                     asleep = woken.unwrap_or_else(PoisonError::into_inner).0;
@@ -125,29 +125,29 @@ impl WindowBarrier {
         }
     }
 
-    fn post(&self, from: usize, to: usize, turn: usize) -> MutexGuard<'_, Mailbox> {
-        self.boxes[from * self.parts + to][turn].lock().unwrap_or_else(PoisonError::into_inner)
+    fn mailbox(&self, from: usize, to: usize, parity: usize) -> MutexGuard<'_, Mailbox> {
+        self.boxes[from * self.parts + to][parity].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Stops the other parts when dropped, unless this part has reached the end of the run. Without this guard,
 /// they would wait for ever for a part that panics.
 struct AbortGuard<'a> {
-    exchange: &'a WindowBarrier,
+    barrier: &'a WindowBarrier,
     at_end: bool,
 }
 
 impl AbortGuard<'_> {
-    fn new(exchange: &WindowBarrier) -> AbortGuard<'_> {
-        AbortGuard { exchange, at_end: false }
+    fn new(barrier: &WindowBarrier) -> AbortGuard<'_> {
+        AbortGuard { barrier, at_end: false }
     }
 }
 
 impl Drop for AbortGuard<'_> {
     fn drop(&mut self) {
-        let WindowBarrier { ended, stopped, .. } = self.exchange;
+        let WindowBarrier { ended, stopped, .. } = self.barrier;
         if self.at_end { ended } else { stopped }.store(true, Ordering::Release);
-        self.exchange.wake();
+        self.barrier.wake();
     }
 }
 
@@ -168,45 +168,49 @@ pub(super) fn run<'a>(
     observer: &mut dyn Observer,
 ) -> Result<Simulation<'a>, RunError> {
     let parts = plan.modes.cores;
-    let exchange = &WindowBarrier::new(parts);
+    let barrier = &WindowBarrier::new(parts);
     let part = |number: usize| -> Result<Simulation<'a>, RunError> {
         let mut simulation = Simulation::new((scenario, scheme), seed, plan)?;
-        simulation.become_part(Part { number: number as u32, owner: plan.owner.clone(), news: Vec::new() });
+        simulation.become_part(Part {
+            number: number as u32,
+            owner: plan.owner.clone(),
+            notices: Vec::new(),
+        });
         Ok(simulation)
     };
-    let run = |number: usize, mut watchdog: AbortGuard, observer: &mut dyn Observer| {
+    let run = |number: usize, mut guard: AbortGuard, observer: &mut dyn Observer| {
         let mut simulation = part(number)?;
-        simulation.run_part(exchange, plan.lookahead, observer)?;
-        watchdog.at_end = true;
+        simulation.run_part(barrier, plan.lookahead, observer)?;
+        guard.at_end = true;
         Ok(simulation)
     };
     let (first, others) = thread::scope(|scope| {
-        let (run, watchdog) = (&run, AbortGuard::new(exchange));
+        let (run, guard) = (&run, AbortGuard::new(barrier));
         let start = |number| {
-            let part = move || run(number, AbortGuard::new(exchange), &mut StopObserver(exchange));
+            let part = move || run(number, AbortGuard::new(barrier), &mut StopObserver(barrier));
             thread::Builder::new()
                 .spawn_scoped(scope, part)
                 .map_err(|error| RunError::NoThread(parts, error.kind()))
         };
         let others = (1..parts).map(start).collect::<Result<Vec<_>, _>>()?;
-        let first = run(0, watchdog, observer);
+        let first = run(0, guard, observer);
         Ok::<_, RunError>((first, others.into_iter().map(|other| other.join()).collect::<Vec<_>>()))
     })?;
     let others =
         others.into_iter().map(|other| other.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-    let mut worlds = Vec::new();
+    let mut finished = Vec::new();
     for simulation in std::iter::once(first).chain(others.collect::<Vec<_>>()) {
         match simulation {
             // A part that fails cancels all other parts. The error is that of the failed part.
             Err(RunError::Cancelled) => {}
-            simulation => worlds.push(simulation?),
+            simulation => finished.push(simulation?),
         }
     }
-    if worlds.len() < parts {
+    if finished.len() < parts {
         return Err(RunError::Cancelled);
     }
-    let mut simulation = worlds.remove(0);
-    simulation.join(worlds);
+    let mut simulation = finished.remove(0);
+    simulation.join(finished);
     Ok(simulation)
 }
 
@@ -219,12 +223,12 @@ impl Simulation<'_> {
     /// Runs one window after another, in step with the other parts.
     fn run_part(
         &mut self,
-        exchange: &WindowBarrier,
+        barrier: &WindowBarrier,
         lookahead: Span,
         observer: &mut dyn Observer,
     ) -> Result<(), RunError> {
-        let (limit, mut boxes) = (self.limit(), (0..exchange.parts).map(|_| Vec::new()).collect::<Vec<_>>());
-        let (mut start, mut turn) = (Instant::ZERO, 0);
+        let (limit, mut boxes) = (self.limit(), (0..barrier.parts).map(|_| Vec::new()).collect::<Vec<_>>());
+        let (mut start, mut parity) = (Instant::ZERO, 0);
         while start <= limit {
             let end = self.events.end_of_slot(start, start + lookahead);
             // Common events reach all parts in the same window, so all parts end together.
@@ -234,45 +238,45 @@ impl Simulation<'_> {
             if has_ended {
                 break;
             }
-            self.export(exchange, end, turn, &mut boxes);
+            self.export(barrier, end, parity, &mut boxes);
             let standing = RunProgress { now: start.max(self.events.now()), ..self.standing() };
-            exchange.wait(|| observer.tick(standing))?;
-            start = self.import(exchange, turn);
-            turn = 1 - turn;
+            barrier.wait(|| observer.tick(standing))?;
+            start = self.import(barrier, parity);
+            parity = 1 - parity;
         }
         Ok(())
     }
 
     fn export(
         &mut self,
-        exchange: &WindowBarrier,
+        barrier: &WindowBarrier,
         end: Instant,
-        turn: usize,
+        parity: usize,
         boxes: &mut [Vec<BoundaryMail>],
     ) {
         let next = self.network.export(end, boxes).min(self.events.next_at().unwrap_or(Instant::MAX));
         let Some(part) = &mut self.part else { return };
         let me = part.number as usize;
         for (to, packets) in boxes.iter_mut().enumerate() {
-            if to != me && !(packets.is_empty() && part.news.is_empty()) {
-                let mut post = exchange.post(me, to, turn);
-                std::mem::swap(&mut post.packets, packets); // the receiver has emptied the packets of two windows ago
-                post.news.extend(&part.news);
+            if to != me && !(packets.is_empty() && part.notices.is_empty()) {
+                let mut mailbox = barrier.mailbox(me, to, parity);
+                std::mem::swap(&mut mailbox.packets, packets); // the receiver has emptied the packets of two windows ago
+                mailbox.notices.extend(&part.notices);
             }
         }
-        part.news.clear();
-        exchange.next[me][turn].store(next.as_ps(), Ordering::Release);
+        part.notices.clear();
+        barrier.next[me][parity].store(next.as_ps(), Ordering::Release);
     }
 
     /// Takes packets and notices from the mailboxes. Returns the time of the next event of any part.
-    fn import(&mut self, exchange: &WindowBarrier, turn: usize) -> Instant {
+    fn import(&mut self, barrier: &WindowBarrier, parity: usize) -> Instant {
         let me = self.part.as_ref().map_or(0, |part| part.number as usize);
-        for from in (0..exchange.parts).filter(|from| *from != me) {
-            let mut post = exchange.post(from, me, turn);
-            post.packets.drain(..).for_each(|mail| self.network.import(&mut self.events, mail));
-            post.news.drain(..).for_each(|news| self.on_notice(news));
+        for from in (0..barrier.parts).filter(|from| *from != me) {
+            let mut mailbox = barrier.mailbox(from, me, parity);
+            mailbox.packets.drain(..).for_each(|mail| self.network.import(&mut self.events, mail));
+            mailbox.notices.drain(..).for_each(|notice| self.on_notice(notice));
         }
-        let next = exchange.next.iter().map(|next| next[turn].load(Ordering::Acquire)).min();
+        let next = barrier.next.iter().map(|next| next[parity].load(Ordering::Acquire)).min();
         Instant::from_ps(next.unwrap_or(u64::MAX))
     }
 
@@ -354,21 +358,21 @@ mod tests {
     /// One part panics in its window. The other part, asleep at the barrier, stops.
     #[test]
     fn a_part_that_fails_stops_the_others() {
-        let (exchange, is_past) = (&WindowBarrier::new(2), AtomicBool::new(false));
+        let (barrier, is_past) = (&WindowBarrier::new(2), AtomicBool::new(false));
         let (fails, waits) = thread::scope(|scope| {
             let fails = scope.spawn(|| {
-                let _watchdog = AbortGuard::new(exchange);
-                exchange.wait(|| true).unwrap();
+                let _guard = AbortGuard::new(barrier);
+                barrier.wait(|| true).unwrap();
                 // The waiting part may also sleep at the first barrier.
-                while !is_past.load(Ordering::Relaxed) || *exchange.asleep.lock().unwrap() == 0 {
+                while !is_past.load(Ordering::Relaxed) || *barrier.asleep.lock().unwrap() == 0 {
                     thread::yield_now();
                 }
-                panic!("as was asked for");
+                panic!("this part fails");
             });
             let waits = scope.spawn(|| {
-                let first = exchange.wait(|| true);
+                let first = barrier.wait(|| true);
                 is_past.store(true, Ordering::Relaxed);
-                (first, exchange.wait(|| true))
+                (first, barrier.wait(|| true))
             });
             (fails.join(), waits.join())
         });
@@ -378,22 +382,22 @@ mod tests {
 
     /// The observer cancels a part that waits. The part stops although the other part has not arrived.
     #[test]
-    fn a_part_that_waits_still_looks_on() {
-        let (exchange, mut looks) = (&WindowBarrier::new(2), 0);
-        let stopped = exchange.wait(|| {
-            looks += 1;
-            looks < 4
+    fn a_part_that_waits_still_calls_the_observer() {
+        let (barrier, mut calls) = (&WindowBarrier::new(2), 0);
+        let stopped = barrier.wait(|| {
+            calls += 1;
+            calls < 4
         });
-        assert_eq!((stopped, looks), (Err(RunError::Cancelled), 4));
+        assert_eq!((stopped, calls), (Err(RunError::Cancelled), 4));
     }
 
     /// A part that ends while another waits is an error, unless the part that ends is one window ahead.
     #[test]
     fn parts_that_end_at_different_times_are_an_error() {
-        let exchange = &WindowBarrier::new(2);
-        exchange.window.store(1, Ordering::Relaxed);
-        AbortGuard::new(exchange).at_end = true;
-        assert_eq!(exchange.met(0), Some(Ok(())));
-        assert!(matches!(exchange.wait(|| true), Err(RunError::Broken(_))));
+        let barrier = &WindowBarrier::new(2);
+        barrier.window.store(1, Ordering::Relaxed);
+        AbortGuard::new(barrier).at_end = true;
+        assert_eq!(barrier.met(0), Some(Ok(())));
+        assert!(matches!(barrier.wait(|| true), Err(RunError::Broken(_))));
     }
 }

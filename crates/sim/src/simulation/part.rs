@@ -19,7 +19,7 @@ pub(super) struct Part {
     /// The part of each node.
     pub owner: Arc<[u32]>,
     /// Notices not yet sent to the other parts.
-    pub news: Vec<Notice>,
+    pub notices: Vec<Notice>,
 }
 
 impl Part {

@@ -34,11 +34,11 @@ enum Source {
 /// Traffic sources of all entries.
 pub(super) struct Sources {
     entries: Vec<Source>,
-    steps: AppActions,
-    /// By connection: ends of applications' flows in its stream, each with the application to tell.
-    awaited: BTreeMap<u32, VecDeque<(u64, Reply)>>,
+    actions: AppActions,
+    /// By connection: ends of applications' flows in its stream, each with the application that waits.
+    awaited_ends: BTreeMap<u32, VecDeque<(u64, Reply)>>,
     /// By connection: byte up to which an arrival was already announced.
-    told: BTreeMap<u32, u64>,
+    announced: BTreeMap<u32, u64>,
     planned: u64,
     end: Instant,
 }
@@ -53,9 +53,9 @@ impl Sources {
             scenario.traffic.iter().enumerate().map(|(index, traffic)| source(traffic.start(seeds, index)));
         Sources {
             entries: entries.collect(),
-            steps: AppActions::default(),
-            awaited: BTreeMap::new(),
-            told: BTreeMap::new(),
+            actions: AppActions::default(),
+            awaited_ends: BTreeMap::new(),
+            announced: BTreeMap::new(),
             planned: 0,
             end: Instant::ZERO + scenario.duration + scenario.drain,
         }
@@ -69,7 +69,7 @@ impl Sources {
             match &mut self.entries[index] {
                 Source::Open { .. } => known.extend(self.advance(index).map(|at| (at, index))),
                 Source::Closed { application, .. } => {
-                    application.begin(&mut self.steps);
+                    application.begin(&mut self.actions);
                     planned.extend(self.plan(index));
                 }
             }
@@ -100,18 +100,18 @@ impl Sources {
 
     /// Notes that a flow of an application ends at byte `end` of a connection's stream.
     pub(super) fn expect(&mut self, flow_id: u32, end: u64, reply: Reply) {
-        self.awaited.entry(flow_id).or_default().push_back((end, reply));
+        self.awaited_ends.entry(flow_id).or_default().push_back((end, reply));
     }
 
     /// True if a flow of an application ends at or below `received` and was not announced by an earlier call.
-    pub(super) fn is_news(&mut self, flow_id: u32, received: u64) -> bool {
-        let told = self.told.get(&flow_id).copied().unwrap_or(0);
-        let mut ends = self.awaited.get(&flow_id).into_iter().flatten().map(|(end, _)| *end); // ascending
-        let is_news = ends.find(|end| *end > told).is_some_and(|end| end <= received);
-        if is_news {
-            self.told.insert(flow_id, received);
+    pub(super) fn announces(&mut self, flow_id: u32, received: u64) -> bool {
+        let announced = self.announced.get(&flow_id).copied().unwrap_or(0);
+        let mut ends = self.awaited_ends.get(&flow_id).into_iter().flatten().map(|(end, _)| *end); // ascending
+        let is_new = ends.find(|end| *end > announced).is_some_and(|end| end <= received);
+        if is_new {
+            self.announced.insert(flow_id, received);
         }
-        is_news
+        is_new
     }
 
     /// Tells applications that a connection's stream has arrived up to byte `received`. Returns the starts of
@@ -120,7 +120,7 @@ impl Sources {
         let mut starts = Vec::new();
         while let Some(reply) = self.next_delivered(flow_id, received) {
             if let Source::Closed { application, .. } = &mut self.entries[reply.source] {
-                application.delivered(now, reply.tag, &mut self.steps);
+                application.delivered(now, reply.tag, &mut self.actions);
                 starts.extend(self.plan(reply.source));
             }
         }
@@ -128,12 +128,12 @@ impl Sources {
     }
 
     fn next_delivered(&mut self, flow_id: u32, received: u64) -> Option<Reply> {
-        let awaited = self.awaited.get_mut(&flow_id)?;
-        let &(_, reply) = awaited.front().filter(|(end, _)| *end <= received)?;
-        awaited.pop_front();
-        if awaited.is_empty() {
-            self.awaited.remove(&flow_id);
-            self.told.remove(&flow_id);
+        let ends = self.awaited_ends.get_mut(&flow_id)?;
+        let &(_, reply) = ends.front().filter(|(end, _)| *end <= received)?;
+        ends.pop_front();
+        if ends.is_empty() {
+            self.awaited_ends.remove(&flow_id);
+            self.announced.remove(&flow_id);
         }
         Some(reply)
     }
@@ -141,20 +141,20 @@ impl Sources {
     /// Plans the flows that an application has just requested. Returns their starts.
     fn plan(&mut self, index: usize) -> Vec<FlowStart> {
         let Source::Closed { planned, .. } = &mut self.entries[index] else { return Vec::new() };
-        let plan = |sending: FlowRequest| {
+        let plan = |request: FlowRequest| {
             self.planned += 1;
-            planned.insert((sending.arrival.at, self.planned), sending);
-            (sending.arrival.at, index)
+            planned.insert((request.arrival.at, self.planned), request);
+            (request.arrival.at, index)
         };
-        self.steps.take_sendings().into_iter().map(plan).collect()
+        self.actions.take_requests().into_iter().map(plan).collect()
     }
 
     /// True if there is memory for another task.
     pub(super) fn has_room(&mut self) -> bool {
-        self.steps.has_room()
+        self.actions.has_room()
     }
 
     pub(super) fn into_tasks(self) -> Vec<TaskRow> {
-        self.steps.into_tasks()
+        self.actions.into_tasks()
     }
 }

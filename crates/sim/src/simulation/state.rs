@@ -15,7 +15,7 @@ use super::part::{Notice, Part, owns};
 use super::plan::ExecutionPlan;
 use super::sources::Sources;
 use super::{Observer, RunError, RunProgress};
-use crate::engine::{EventQueue, NodeScope, Seeds, Turn};
+use crate::engine::{EventQueue, NodeScope, Seeds, Step};
 use crate::host::{EndpointContext, Message};
 use crate::net::{Network, NetworkEvent};
 use crate::outcome::{FlowRow, LongPath};
@@ -31,7 +31,7 @@ use std::ops::Range;
 /// First number of flows that start after the measured time. They are load for the others, with their own rows if any.
 const DRAIN: u32 = 1 << 31;
 
-/// Events between two looks at the observer.
+/// Events between two calls of the observer.
 const TICK: u64 = 8192;
 
 pub(super) struct Simulation<'a> {
@@ -58,12 +58,12 @@ pub(super) struct Simulation<'a> {
     pub(super) handled: u64,
     /// Event count of the next call to the observer.
     next_tick: u64,
-    /// Event count of the next look at open flows, and the estimated end of the last flow.
-    next_look: u64,
-    last: Instant,
+    /// Event count of the next estimate of the end, and the estimated end of the last flow.
+    next_estimate: u64,
+    estimated_end: Instant,
     /// Acknowledged bytes of each open flow at two earlier times.
-    looks: BTreeMap<FlowId, [(Instant, u64); 2]>,
-    /// Seconds and bytes of flows with a known rate, at the last look that found any.
+    acked_before: BTreeMap<FlowId, [(Instant, u64); 2]>,
+    /// Seconds and bytes of flows with a known rate, at the last estimate that found any.
     rated: (f64, f64),
     /// Finite flows not known to be done, including those planned by applications.
     pending: u64,
@@ -175,9 +175,9 @@ impl<'a> Simulation<'a> {
             sampled: Instant::ZERO,
             handled: 0,
             next_tick: TICK,
-            next_look: 0,
-            last: Instant::ZERO,
-            looks: BTreeMap::new(),
+            next_estimate: 0,
+            estimated_end: Instant::ZERO,
+            acked_before: BTreeMap::new(),
             rated: (0.0, 0.0),
             pending: 0,
             finish_delay: scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default(),
@@ -248,7 +248,7 @@ impl<'a> Simulation<'a> {
             if self.measuring_over && self.pending == 0 {
                 return Ok(true);
             }
-            self.look_around(observer)?;
+            self.tick_if_due(observer)?;
         }
     }
 
@@ -256,12 +256,12 @@ impl<'a> Simulation<'a> {
     fn run_windows(&mut self, until: Instant, observer: &mut dyn Observer) -> Result<bool, RunError> {
         let prefetches = self.plan.modes.prefetch;
         let mut place = Packet::EMPTY;
-        while let Some(turn) = self.events.turn(until) {
+        while let Some(step) = self.events.next_step(until) {
             if prefetches {
                 self.prefetch();
             }
-            match turn {
-                Turn::At(node) if self.network.goes_by_output(NodeId(node)) => {
+            match step {
+                Step::Node(node) if self.network.goes_by_output(NodeId(node)) => {
                     let mut reached = std::mem::take(&mut self.reached);
                     self.handled += self.network.pass_window(&mut self.events, NodeId(node), &mut reached);
                     if prefetches {
@@ -273,14 +273,14 @@ impl<'a> Simulation<'a> {
                     }
                     self.reached = reached;
                 }
-                Turn::At(_) => {
+                Step::Node(_) => {
                     self.events.line_up();
                     while let Some(event) = self.events.next_here() {
                         self.handle(event, &mut place);
                         self.handled += 1;
                     }
                 }
-                Turn::Everywhere(event) => {
+                Step::Global(event) => {
                     self.common += 1;
                     self.handle_common(event);
                     self.handled += 1;
@@ -289,14 +289,14 @@ impl<'a> Simulation<'a> {
                     }
                 }
             }
-            self.look_around(observer)?;
+            self.tick_if_due(observer)?;
         }
         Ok(false)
     }
 
-    /// Calls the observer now and then.
+    /// Calls the observer every [`TICK`] events.
     #[inline(always)]
-    fn look_around(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
+    fn tick_if_due(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
         if self.handled < self.next_tick {
             return Ok(());
         }
@@ -307,8 +307,8 @@ impl<'a> Simulation<'a> {
     #[inline(never)] // keeps the loop short
     fn tick(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
         self.report(self.events.now(), observer);
-        if self.handled >= self.next_look {
-            self.look();
+        if self.handled >= self.next_estimate {
+            self.estimate_end();
         }
         match observer.tick(self.standing()) {
             true => self.check_room(),
@@ -340,7 +340,7 @@ impl<'a> Simulation<'a> {
             now: self.events.now(),
             open: self.pending,
             flows: flows.max(self.pending),
-            last: self.last,
+            last: self.estimated_end,
         }
     }
 
@@ -444,7 +444,7 @@ impl<'a> Simulation<'a> {
                 if self.scenario.host.reaction.is_zero() {
                     let starts = self.sources.delivered(cx.now, flow_id, received);
                     self.plan_flows(&starts);
-                } else if self.sources.is_news(flow_id, received) {
+                } else if self.sources.announces(flow_id, received) {
                     self.publish(Notice::Arrived { conn, flow_id, received, at: cx.now });
                 }
             }
@@ -461,7 +461,7 @@ impl<'a> Simulation<'a> {
     /// Takes note, in all parts.
     fn publish(&mut self, notice: Notice) {
         self.on_notice(notice);
-        self.part.iter_mut().for_each(|part| part.news.push(notice));
+        self.part.iter_mut().for_each(|part| part.notices.push(notice));
     }
 
     pub(super) fn on_notice(&mut self, notice: Notice) {

@@ -1,6 +1,6 @@
 //! Completion time of a flow that is alone in the network.
 
-use crate::net::Stage;
+use crate::net::{LinkChoice, Stage};
 use crate::specs::TcpSpec;
 use shortflow_units::{Bytes, PortId, Rate, Span};
 
@@ -34,8 +34,9 @@ impl Path {
     /// The path through these stages.
     pub fn of(stages: &[Stage], link: impl Fn(PortId) -> (Rate, Span)) -> Path {
         let links = stages.iter().map(|stage| link(stage.fastest)).collect();
-        let before_choice = stages.iter().take_while(|stage| stage.is_shared).count();
-        let spread = stages.iter().filter(|stage| !stage.is_shared).map(|stage| stage.together).min();
+        let chooses = |stage: &&Stage| stage.choice == LinkChoice::PerPacket;
+        let before_choice = stages.iter().take_while(|stage| !chooses(stage)).count();
+        let spread = stages.iter().filter(chooses).map(|stage| stage.rate).min();
         Path { links, before_choice, spread }
     }
 

@@ -11,9 +11,9 @@ use shortflow_units::{ClassId, Instant, Span};
 /// sizes. A task therefore makes all its draws when it opens, or uses its own random streams.
 pub trait Application: Send {
     /// Starts the application at the beginning of the run.
-    fn begin(&mut self, steps: &mut AppActions);
+    fn begin(&mut self, actions: &mut AppActions);
     /// Reports that the last byte of the flow with tag `tag` has reached its receiver.
-    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions);
+    fn delivered(&mut self, now: Instant, tag: u64, actions: &mut AppActions);
 }
 
 words! {
@@ -95,7 +95,7 @@ pub struct FlowRequest {
 #[derive(Debug, Default)]
 pub struct AppActions {
     tasks: Vec<TaskRow>,
-    sendings: Vec<FlowRequest>,
+    requests: Vec<FlowRequest>,
 }
 
 impl AppActions {
@@ -126,7 +126,7 @@ impl AppActions {
             row.flows += 1;
             counted = row.part_of;
         }
-        self.sendings.push(FlowRequest { arrival, task, tag });
+        self.requests.push(FlowRequest { arrival, task, tag });
     }
 
     /// Closes a task at time `now`.
@@ -134,14 +134,14 @@ impl AppActions {
         self.tasks[task.index()].finish = Some(now);
     }
 
-    /// Flows requested since the last call of [`AppActions::take_sendings`].
-    pub fn sendings_mut(&mut self) -> &mut [FlowRequest] {
-        &mut self.sendings
+    /// Flows requested since the last call of [`AppActions::take_requests`].
+    pub fn requests_mut(&mut self) -> &mut [FlowRequest] {
+        &mut self.requests
     }
 
     /// Takes the flows requested since the last call, in order of the requests.
-    pub fn take_sendings(&mut self) -> Vec<FlowRequest> {
-        std::mem::take(&mut self.sendings)
+    pub fn take_requests(&mut self) -> Vec<FlowRequest> {
+        std::mem::take(&mut self.requests)
     }
 
     /// True if there is memory for another task.
@@ -161,14 +161,14 @@ mod tests {
 
     #[test]
     fn an_open_task_misses_its_deadline_only_once_that_has_passed() {
-        let mut steps = AppActions::default();
+        let mut actions = AppActions::default();
         let at = |ms: u64| Instant::ZERO + Span::from_millis(ms);
-        let task = steps.open(TaskKind::Query, ClassId(0), at(10), Some(Span::from_millis(5)));
-        let row = |steps: &AppActions| steps.tasks[task.index()].clone();
-        assert_eq!(row(&steps).missed(at(15)), None);
-        assert_eq!(row(&steps).missed(at(16)), Some(true));
-        steps.close(task, at(15));
-        assert_eq!(row(&steps).missed(at(99)), Some(false));
-        assert_eq!(row(&steps).time(), Some(Span::from_millis(5)));
+        let task = actions.open(TaskKind::Query, ClassId(0), at(10), Some(Span::from_millis(5)));
+        let row = |actions: &AppActions| actions.tasks[task.index()].clone();
+        assert_eq!(row(&actions).missed(at(15)), None);
+        assert_eq!(row(&actions).missed(at(16)), Some(true));
+        actions.close(task, at(15));
+        assert_eq!(row(&actions).missed(at(99)), Some(false));
+        assert_eq!(row(&actions).time(), Some(Span::from_millis(5)));
     }
 }

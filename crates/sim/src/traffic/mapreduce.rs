@@ -218,10 +218,10 @@ impl Flow {
 
 impl Run {
     /// Makes all random draws of a job and starts to read its inputs.
-    fn begin_job(&mut self, at: Instant, steps: &mut AppActions) {
+    fn begin_job(&mut self, at: Instant, actions: &mut AppActions) {
         let jobs = Arc::clone(&self.jobs);
         self.done += 1;
-        let task = steps.open(TaskKind::Job, jobs.blocks.class(), at, jobs.keys.job_deadline);
+        let task = actions.open(TaskKind::Job, jobs.blocks.class(), at, jobs.keys.job_deadline);
         let mut time = |base: Span| {
             let longer = base.as_secs_f64() * jobs.keys.straggle * self.times.unit();
             base + Span::from_secs_f64(longer)
@@ -237,47 +237,47 @@ impl Run {
         let results = jobs.reducers.len();
         self.job = Some(Job { task, shuffle: None, map, reduce, blocks, inputs, on_the_way, results });
         for mapper in 0..jobs.mappers.len() {
-            self.read_input(mapper, at, steps);
+            self.read_input(mapper, at, actions);
         }
     }
 
-    fn read_input(&mut self, mapper: usize, at: Instant, steps: &mut AppActions) {
+    fn read_input(&mut self, mapper: usize, at: Instant, actions: &mut AppActions) {
         let jobs = Arc::clone(&self.jobs);
         let host = jobs.mappers[mapper];
         let others: Vec<HostId> = jobs.storage.iter().copied().filter(|storage| *storage != host).collect();
         let Some(job) = &self.job else { return };
         if others.is_empty() {
-            return self.map(mapper, at, steps);
+            return self.map(mapper, at, actions);
         }
         let storage = others[self.hosts.below(others.len() as u64) as usize];
-        steps.send(job.task, Flow::Input(mapper).tag(), jobs.other(at, (storage, host), jobs.keys.input));
+        actions.send(job.task, Flow::Input(mapper).tag(), jobs.other(at, (storage, host), jobs.keys.input));
     }
 
     /// A mapper has its input.
-    fn map(&mut self, mapper: usize, now: Instant, steps: &mut AppActions) {
+    fn map(&mut self, mapper: usize, now: Instant, actions: &mut AppActions) {
         let jobs = Arc::clone(&self.jobs);
         let Some(job) = &mut self.job else { return };
         let at = now + job.map[mapper];
         let class = jobs.blocks.class();
         let shuffle =
-            *job.shuffle.get_or_insert_with(|| steps.open_part(job.task, TaskKind::Shuffle, class, at));
-        steps.begins(shuffle, at);
+            *job.shuffle.get_or_insert_with(|| actions.open_part(job.task, TaskKind::Shuffle, class, at));
+        actions.begins(shuffle, at);
         let reducers = jobs.reducers.len();
         // A block for a reducer on the mapper's own host crosses no network.
         let mut on_the_spot = None;
         for (reducer, block) in job.blocks[mapper * reducers..][..reducers].iter().enumerate() {
             match block.source == block.destination {
                 true => on_the_spot = Some(reducer),
-                false => steps.send(shuffle, Flow::Block(reducer).tag(), FlowArrival { at, ..*block }),
+                false => actions.send(shuffle, Flow::Block(reducer).tag(), FlowArrival { at, ..*block }),
             }
         }
         if let Some(reducer) = on_the_spot {
-            self.receive_block(reducer, at, steps);
+            self.receive_block(reducer, at, actions);
         }
     }
 
     /// A reducer has a block from time `at` on.
-    fn receive_block(&mut self, reducer: usize, at: Instant, steps: &mut AppActions) {
+    fn receive_block(&mut self, reducer: usize, at: Instant, actions: &mut AppActions) {
         let jobs = Arc::clone(&self.jobs);
         let Some(job) = &mut self.job else { return };
         let (missing, from) = &mut job.inputs[reducer];
@@ -288,45 +288,45 @@ impl Run {
         }
         let ends = (jobs.reducers[reducer], jobs.collector);
         let result = jobs.other(*from + job.reduce[reducer], ends, jobs.keys.result);
-        steps.send(job.task, Flow::Result.tag(), result);
+        actions.send(job.task, Flow::Result.tag(), result);
     }
 
     /// A block has arrived over the network.
-    fn count_block(&mut self, now: Instant, steps: &mut AppActions) {
+    fn count_block(&mut self, now: Instant, actions: &mut AppActions) {
         let Some(job) = &mut self.job else { return };
         job.on_the_way -= 1;
         if let Some(shuffle) = job.shuffle.filter(|_| job.on_the_way == 0) {
-            steps.close(shuffle, now);
+            actions.close(shuffle, now);
         }
     }
 
-    fn collect(&mut self, now: Instant, steps: &mut AppActions) {
+    fn collect(&mut self, now: Instant, actions: &mut AppActions) {
         let Some(job) = &mut self.job else { return };
         job.results -= 1;
         if job.results > 0 {
             return;
         }
-        steps.close(job.task, now);
+        actions.close(job.task, now);
         self.job = None;
         if let Some(at) = self.jobs.rounds.next(now, self.done) {
-            self.begin_job(at, steps);
+            self.begin_job(at, actions);
         }
     }
 }
 
 impl Application for Run {
-    fn begin(&mut self, steps: &mut AppActions) {
-        self.begin_job(self.jobs.rounds.first, steps);
+    fn begin(&mut self, actions: &mut AppActions) {
+        self.begin_job(self.jobs.rounds.first, actions);
     }
 
-    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions) {
+    fn delivered(&mut self, now: Instant, tag: u64, actions: &mut AppActions) {
         match Flow::of(tag) {
-            Flow::Input(mapper) => self.map(mapper, now, steps),
+            Flow::Input(mapper) => self.map(mapper, now, actions),
             Flow::Block(reducer) => {
-                self.count_block(now, steps);
-                self.receive_block(reducer, now, steps);
+                self.count_block(now, actions);
+                self.receive_block(reducer, now, actions);
             }
-            Flow::Result => self.collect(now, steps),
+            Flow::Result => self.collect(now, actions),
         }
     }
 }

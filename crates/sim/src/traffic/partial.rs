@@ -145,8 +145,8 @@ struct PartialApplication {
 }
 
 impl PartialApplication {
-    fn assign(&self, steps: &mut AppActions) {
-        for FlowRequest { arrival, tag, .. } in steps.sendings_mut() {
+    fn assign(&self, actions: &mut AppActions) {
+        for FlowRequest { arrival, tag, .. } in actions.requests_mut() {
             let number = match arrival.connection {
                 ConnectionUse::New => *tag,
                 ConnectionUse::Persistent(number) | ConnectionUse::Shared(number) => number.into(),
@@ -158,13 +158,13 @@ impl PartialApplication {
 }
 
 impl Application for PartialApplication {
-    fn begin(&mut self, steps: &mut AppActions) {
-        self.application.begin(steps);
-        self.assign(steps);
+    fn begin(&mut self, actions: &mut AppActions) {
+        self.application.begin(actions);
+        self.assign(actions);
     }
 
-    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions) {
-        self.application.delivered(now, tag, steps);
-        self.assign(steps);
+    fn delivered(&mut self, now: Instant, tag: u64, actions: &mut AppActions) {
+        self.application.delivered(now, tag, actions);
+        self.assign(actions);
     }
 }

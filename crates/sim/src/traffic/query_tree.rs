@@ -141,13 +141,13 @@ impl Traffic for Trees {
 struct Queries(Vec<Query>);
 
 impl Application for Queries {
-    fn begin(&mut self, steps: &mut AppActions) {
-        self.0.iter_mut().for_each(|query| query.begin(steps));
+    fn begin(&mut self, actions: &mut AppActions) {
+        self.0.iter_mut().for_each(|query| query.begin(actions));
     }
 
-    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions) {
+    fn delivered(&mut self, now: Instant, tag: u64, actions: &mut AppActions) {
         let place = self.0.partition_point(|query| query.first_tag <= tag) - 1;
-        self.0[place].delivered(now, tag, steps);
+        self.0[place].delivered(now, tag, actions);
     }
 }
 
@@ -187,14 +187,14 @@ struct Query {
 
 impl Query {
     /// Draws all answers and asks the first level.
-    fn ask(&mut self, at: Instant, steps: &mut AppActions) {
+    fn ask(&mut self, at: Instant, actions: &mut AppActions) {
         let tree = Arc::clone(&self.tree);
         let class = tree.levels[0].answers.class();
         self.asked += 1;
-        self.task = Some(steps.open(TaskKind::Query, class, at, tree.deadline));
+        self.task = Some(actions.open(TaskKind::Query, class, at, tree.deadline));
         self.waiting = tree.children.iter().map(Vec::len).collect();
         self.answers = tree.members.iter().skip(1).map(|member| self.draw(member)).collect();
-        self.ask_children(0, at, steps);
+        self.ask_children(0, at, actions);
     }
 
     fn draw(&mut self, member: &Member) -> (FlowArrival, Span) {
@@ -207,7 +207,7 @@ impl Query {
         (answer, level.keys.compute + late)
     }
 
-    fn ask_children(&self, parent: usize, at: Instant, steps: &mut AppActions) {
+    fn ask_children(&self, parent: usize, at: Instant, actions: &mut AppActions) {
         let Tree { levels, members, children, request_class, .. } = &*self.tree;
         let Some(task) = self.task else { return };
         for &child in &children[parent] {
@@ -223,13 +223,13 @@ impl Query {
                 connection: level.answers.connection(member.number),
                 stop: None,
             };
-            steps.send(task, self.first_tag + 2 * child as u64, request);
+            actions.send(task, self.first_tag + 2 * child as u64, request);
         }
     }
 
-    fn answer(&self, member: usize, now: Instant, steps: &mut AppActions) {
+    fn answer(&self, member: usize, now: Instant, actions: &mut AppActions) {
         let (Some(task), Some((answer, compute))) = (self.task, self.answers.get(member - 1)) else { return };
-        steps.send(
+        actions.send(
             task,
             self.first_tag + 2 * member as u64 + 1,
             FlowArrival { at: now + *compute, ..*answer },
@@ -237,35 +237,35 @@ impl Query {
     }
 
     /// An answer has arrived at `parent`.
-    fn answered(&mut self, parent: usize, now: Instant, steps: &mut AppActions) {
+    fn answered(&mut self, parent: usize, now: Instant, actions: &mut AppActions) {
         self.waiting[parent] -= 1;
         if self.waiting[parent] > 0 {
             return;
         }
         if parent > 0 {
-            return self.answer(parent, now, steps);
+            return self.answer(parent, now, actions);
         }
         if let Some(task) = self.task.take() {
-            steps.close(task, now);
+            actions.close(task, now);
         }
         if let Some(at) = self.tree.rounds.next(now, self.asked) {
-            self.ask(at, steps);
+            self.ask(at, actions);
         }
     }
 }
 
 impl Query {
-    fn begin(&mut self, steps: &mut AppActions) {
-        self.ask(self.tree.rounds.first, steps);
+    fn begin(&mut self, actions: &mut AppActions) {
+        self.ask(self.tree.rounds.first, actions);
     }
 
-    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions) {
+    fn delivered(&mut self, now: Instant, tag: u64, actions: &mut AppActions) {
         let tag = tag - self.first_tag;
         let member = (tag / 2) as usize;
         match (tag % 2 == 1, self.tree.children[member].is_empty()) {
-            (true, _) => self.answered(self.tree.members[member].parent, now, steps),
-            (false, true) => self.answer(member, now, steps),
-            (false, false) => self.ask_children(member, now, steps),
+            (true, _) => self.answered(self.tree.members[member].parent, now, actions),
+            (false, true) => self.answer(member, now, actions),
+            (false, false) => self.ask_children(member, now, actions),
         }
     }
 }

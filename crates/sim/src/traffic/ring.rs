@@ -143,15 +143,15 @@ struct Run {
 }
 
 impl Run {
-    fn begin_collective(&mut self, at: Instant, steps: &mut AppActions) {
+    fn begin_collective(&mut self, at: Instant, actions: &mut AppActions) {
         let ranks = self.ring.ranks.len();
         self.done += 1;
-        self.under_way = Some((steps.open(TaskKind::Collective, self.ring.class, at, None), ranks));
-        (0..ranks).for_each(|rank| self.send(rank, 0, at, steps));
+        self.under_way = Some((actions.open(TaskKind::Collective, self.ring.class, at, None), ranks));
+        (0..ranks).for_each(|rank| self.send(rank, 0, at, actions));
     }
 
     /// Sends the chunk of step `step` from rank `rank`.
-    fn send(&self, rank: usize, step: usize, at: Instant, steps: &mut AppActions) {
+    fn send(&self, rank: usize, step: usize, at: Instant, actions: &mut AppActions) {
         let (ring, Some((task, _))) = (&self.ring, self.under_way) else { return };
         let arrival = FlowArrival {
             at,
@@ -163,30 +163,30 @@ impl Run {
             connection: ring.connections.of(0),
             stop: None,
         };
-        steps.send(task, (step * ring.ranks.len() + rank) as u64, arrival);
+        actions.send(task, (step * ring.ranks.len() + rank) as u64, arrival);
     }
 }
 
 impl Application for Run {
-    fn begin(&mut self, steps: &mut AppActions) {
-        self.begin_collective(self.ring.rounds.first, steps);
+    fn begin(&mut self, actions: &mut AppActions) {
+        self.begin_collective(self.ring.rounds.first, actions);
     }
 
-    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions) {
+    fn delivered(&mut self, now: Instant, tag: u64, actions: &mut AppActions) {
         let ranks = self.ring.ranks.len();
         let (step, rank) = (tag as usize / ranks, tag as usize % ranks);
         if step + 1 < self.ring.steps {
-            return self.send((rank + 1) % ranks, step + 1, now, steps);
+            return self.send((rank + 1) % ranks, step + 1, now, actions);
         }
         let Some((task, waiting)) = &mut self.under_way else { return };
         *waiting -= 1;
         if *waiting > 0 {
             return;
         }
-        steps.close(*task, now);
+        actions.close(*task, now);
         self.under_way = None;
         if let Some(at) = self.ring.rounds.next(now, self.done) {
-            self.begin_collective(at, steps);
+            self.begin_collective(at, actions);
         }
     }
 }

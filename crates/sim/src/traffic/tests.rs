@@ -174,20 +174,20 @@ fn rows_of_a_trace_wait_for_the_rows_that_they_name() {
         "{notes:?}"
     );
     let Workload::Closed(mut run) = traffic.start(Seeds::new(1), 0) else { panic!("{traffic:?}") };
-    let mut steps = AppActions::default();
-    run.begin(&mut steps);
+    let mut actions = AppActions::default();
+    run.begin(&mut actions);
     let at = |ms: u64| Instant::ZERO + Span::from_millis(ms);
-    let sent = |steps: &mut AppActions| -> Vec<(u64, Instant)> {
-        steps.take_sendings().iter().map(|sending| (sending.tag, sending.arrival.at)).collect()
+    let sent = |actions: &mut AppActions| -> Vec<(u64, Instant)> {
+        actions.take_requests().iter().map(|request| (request.tag, request.arrival.at)).collect()
     };
-    assert_eq!(sent(&mut steps), [(0, at(0)), (1, at(100))]);
+    assert_eq!(sent(&mut actions), [(0, at(0)), (1, at(100))]);
     for (ms, tag, wanted) in
         [(5, 0, vec![]), (200, 1, vec![(2, at(200))]), (300, 2, vec![(3, at(302))]), (310, 3, vec![])]
     {
-        run.delivered(at(ms), tag, &mut steps);
-        assert_eq!(sent(&mut steps), wanted);
+        run.delivered(at(ms), tag, &mut actions);
+        assert_eq!(sent(&mut actions), wanted);
     }
-    assert_eq!(steps.into_tasks()[0].time(), Some(Span::from_millis(310)));
+    assert_eq!(actions.into_tasks()[0].time(), Some(Span::from_millis(310)));
 }
 
 #[test]

@@ -163,7 +163,7 @@ const FLOWS: usize = 4;
 
 impl Run {
     /// Lets a session think and then ask for a page.
-    fn visit(&mut self, number: usize, now: Instant, steps: &mut AppActions) {
+    fn visit(&mut self, number: usize, now: Instant, actions: &mut AppActions) {
         let service = &*self.service;
         let (client, session) = (service.sessions[number], &mut self.sessions[number]);
         session.visit = None;
@@ -172,16 +172,16 @@ impl Run {
         if at >= service.end {
             return;
         }
-        let task = steps.open(TaskKind::Request, service.pages.class(), at, service.keys.page_deadline);
+        let task = actions.open(TaskKind::Request, service.pages.class(), at, service.keys.page_deadline);
         session.visit = Some(Visit { task, flows: session.draw(service, client, number as u32) });
-        self.send(number, 0, at, steps);
+        self.send(number, 0, at, actions);
     }
 
     /// Sends flow `step` of the page that session `number` asks for.
-    fn send(&self, number: usize, step: usize, at: Instant, steps: &mut AppActions) {
+    fn send(&self, number: usize, step: usize, at: Instant, actions: &mut AppActions) {
         if let Some(visit) = &self.sessions[number].visit {
             let arrival = FlowArrival { at, ..visit.flows[step] };
-            steps.send(visit.task, (FLOWS * number + step) as u64, arrival);
+            actions.send(visit.task, (FLOWS * number + step) as u64, arrival);
         }
     }
 }
@@ -207,21 +207,21 @@ impl Session {
 }
 
 impl Application for Run {
-    fn begin(&mut self, steps: &mut AppActions) {
+    fn begin(&mut self, actions: &mut AppActions) {
         let start = Instant::ZERO + self.service.keys.start;
         for number in 0..self.sessions.len() {
-            self.visit(number, start, steps);
+            self.visit(number, start, actions);
         }
     }
 
-    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions) {
+    fn delivered(&mut self, now: Instant, tag: u64, actions: &mut AppActions) {
         let (number, step) = (tag as usize / FLOWS, tag as usize % FLOWS);
         if step + 1 < FLOWS {
-            return self.send(number, step + 1, now, steps);
+            return self.send(number, step + 1, now, actions);
         }
         if let Some(visit) = &self.sessions[number].visit {
-            steps.close(visit.task, now);
+            actions.close(visit.task, now);
         }
-        self.visit(number, now, steps);
+        self.visit(number, now, actions);
     }
 }

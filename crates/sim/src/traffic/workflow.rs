@@ -56,19 +56,19 @@ struct Run {
 }
 
 impl Application for Run {
-    fn begin(&mut self, steps: &mut AppActions) {
+    fn begin(&mut self, actions: &mut AppActions) {
         let first = self.rows.iter().filter(|row| row.waits_for == 0).min_by_key(|row| row.flow.at);
         let Some(first) = first.map(|row| row.flow) else { return };
-        let job = steps.open(TaskKind::Job, first.class, first.at, None);
+        let job = actions.open(TaskKind::Job, first.class, first.at, None);
         self.job = Some(job);
         for (row, tag) in self.rows.iter().zip(0..) {
             if row.waits_for == 0 {
-                steps.send(job, tag, row.flow);
+                actions.send(job, tag, row.flow);
             }
         }
     }
 
-    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut AppActions) {
+    fn delivered(&mut self, now: Instant, tag: u64, actions: &mut AppActions) {
         let Some(job) = self.job else { return };
         for next in &self.rows[tag as usize].next {
             let waiting = &mut self.waiting[*next as usize];
@@ -76,12 +76,12 @@ impl Application for Run {
             if *waiting == 0 {
                 let flow = self.rows[*next as usize].flow;
                 let at = now + flow.at.since(Instant::ZERO);
-                steps.send(job, u64::from(*next), FlowArrival { at, ..flow });
+                actions.send(job, u64::from(*next), FlowArrival { at, ..flow });
             }
         }
         self.left -= 1;
         if self.left == 0 {
-            steps.close(job, now);
+            actions.close(job, now);
         }
     }
 }

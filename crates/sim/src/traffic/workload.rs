@@ -71,9 +71,9 @@ impl Workload {
                 Expected { flows: Count::Exactly(flows), backlogged }
             }
             Workload::Closed(mut application) => {
-                let mut steps = AppActions::default();
-                application.begin(&mut steps);
-                let first = steps.take_sendings();
+                let mut actions = AppActions::default();
+                application.begin(&mut actions);
+                let first = actions.take_requests();
                 let counted = first.iter().filter(|sending| measured.counts(sending.arrival.at)).count();
                 Expected::finite(Count::AtLeast(counted as u64))
             }

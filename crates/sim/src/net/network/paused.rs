@@ -59,7 +59,7 @@ impl Network {
         freed.iter().for_each(|freed| control.leave(freed.from, freed.wire));
         let links = freed.iter().map(|freed| freed.from).chain(source);
         let changed: Vec<(PortId, bool)> =
-            links.filter_map(|from| control.judge(from).map(|pauses| (from, pauses))).collect();
+            links.filter_map(|from| control.update(from).map(|pauses| (from, pauses))).collect();
         self.ports[port.index()].return_freed(freed);
         for (from, pauses) in changed {
             let back = PortId(from.0 ^ 1);

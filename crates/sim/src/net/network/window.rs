@@ -2,7 +2,7 @@
 
 use super::{Network, WithNetwork, settle};
 use crate::engine::EventQueue;
-use crate::net::passing::{Output, Passing, Windows};
+use crate::net::forwarded::{Forwarded, Output, Windows};
 use crate::net::{NetworkEvent, Port, PortEvent};
 use crate::packet::Packets;
 use shortflow_units::{Instant, NodeId, PortId};
@@ -39,7 +39,7 @@ impl Network {
         node: NodeId,
         reached: &mut Vec<(PortId, Instant)>,
     ) -> u64 {
-        self.gather(events, node) + self.take_in_turn(events, reached)
+        self.gather(events, node) + self.enqueue_sorted(events, reached)
     }
 
     /// Sorts the packets that reach `node` in its window by output. Returns their number.
@@ -66,7 +66,7 @@ impl Network {
                 let packet = packets.get(id);
                 let route = || routes.of_packet(node, packet, chooser);
                 if let Some(next) = paths.next(packet).or_else(route) {
-                    Passing { at, from, id }.line_up(windows.touch(next));
+                    Forwarded { at, from, id }.insert_sorted(windows.touch(next));
                 }
                 count += 1;
             }
@@ -78,7 +78,7 @@ impl Network {
 
     /// Enqueues the sorted packets at their ports. Returns the number of transmissions that end.
     #[inline(never)] // a function of its own has all registers
-    fn take_in_turn(
+    fn enqueue_sorted(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         reached: &mut Vec<(PortId, Instant)>,
@@ -89,18 +89,19 @@ impl Network {
             let output = &mut outputs[numbers[out.index()] as usize];
             let (target, taken) = (&mut ports[out.index()], output.sorted());
             if target.is_scheduled() {
-                ended += take_scheduled(events, (target, out), packets, taken);
+                ended += enqueue_scheduled(events, (target, out), packets, taken);
             } else {
-                for passing in taken {
-                    let packet = packets.get_mut(passing.id);
-                    let Some(turn) = target.offer(passing.at, packet.frame()) else {
+                for forwarded in taken {
+                    let packet = packets.get_mut(forwarded.id);
+                    let Some(departure) = target.offer(forwarded.at, packet.frame()) else {
                         packet.hop = packet.hop.wrapping_add(1);
-                        target
-                            .enqueue(passing.at, packets, passing.id, |due| settle((events, left), out, due));
+                        target.enqueue(forwarded.at, packets, forwarded.id, |due| {
+                            settle((events, left), out, due)
+                        });
                         continue;
                     };
-                    packet.go(turn.waits, turn.is_marked, false);
-                    match target.start_transmission(turn.departs, passing.id, packet.wire) {
+                    packet.go(departure.waits, departure.is_marked, false);
+                    match target.start_transmission(departure.departs, forwarded.id, packet.wire) {
                         Some((at, _)) if target.pulls => reached.push((out, at)),
                         Some((at, to)) => events.schedule(at, to, NetworkEvent::Arrive(out).into()),
                         None => {}
@@ -116,11 +117,11 @@ impl Network {
 /// Enqueues packets at a port with a scheduler, and ends transmissions that are due before them. Returns the
 /// number of transmissions that end.
 #[inline(never)] // keeps the path of ports without scheduler short
-fn take_scheduled(
+fn enqueue_scheduled(
     events: &mut EventQueue<impl WithNetwork>,
     (target, out): (&mut Port, PortId),
     packets: &mut Packets,
-    taken: &[Passing],
+    taken: &[Forwarded],
 ) -> u64 {
     let (end, mut ended) = (events.end_of_window(), 0);
     let mut wake = |due| match due {
@@ -133,9 +134,9 @@ fn take_scheduled(
         if let Some(next) = taken.next_if(|next| done.is_none_or(|done| next.at <= done)) {
             let packet = packets.get_mut(next.id);
             match target.offer(next.at, packet.frame()) {
-                Some(turn) => {
-                    packet.go(turn.waits, turn.is_marked, false);
-                    let head = target.start_transmission(turn.departs, next.id, packet.wire);
+                Some(departure) => {
+                    packet.go(departure.waits, departure.is_marked, false);
+                    let head = target.start_transmission(departure.departs, next.id, packet.wire);
                     head.into_iter().for_each(|(at, to)| wake(PortEvent::Arrival(at, to)));
                 }
                 None => {

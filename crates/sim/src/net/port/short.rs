@@ -10,7 +10,7 @@ use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Span};
 
 /// Departure of an accepted packet.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::net) struct Turn {
+pub(in crate::net) struct Departure {
     /// Departure of its last bit.
     pub departs: Instant,
     /// Its wait in the queue.
@@ -58,7 +58,7 @@ impl Port {
 
     /// Short path of [`Port::enqueue`]: accepts a packet for [`Port::start_transmission`]. `None` in rare cases.
     #[inline(always)]
-    pub(in crate::net) fn offer(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
+    pub(in crate::net) fn offer(&mut self, now: Instant, frame: Frame) -> Option<Departure> {
         match self.short_path == ShortPath::InOrder {
             true => self.offer_in_order(now, frame),
             false => self.offer_when_idle(now, frame),
@@ -67,7 +67,7 @@ impl Port {
 
     /// [`Port::offer`] at a port that is not in arrival order.
     #[inline(never)] // keeps the path of the others short
-    fn offer_when_idle(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
+    fn offer_when_idle(&mut self, now: Instant, frame: Frame) -> Option<Departure> {
         if self.short_path != ShortPath::WhenIdle || self.waits || self.busy_until > now {
             return None;
         }
@@ -80,12 +80,12 @@ impl Port {
         }
         (self.backlog, self.busy_until) = (after, departs);
         self.counters.pass((now, now, departs), frame.size);
-        Some(Turn { departs, waits: Span::ZERO, is_marked: false })
+        Some(Departure { departs, waits: Span::ZERO, is_marked: false })
     }
 
     /// [`Port::offer`] at a port in arrival order.
     #[inline(always)]
-    fn offer_in_order(&mut self, now: Instant, frame: Frame) -> Option<Turn> {
+    fn offer_in_order(&mut self, now: Instant, frame: Frame) -> Option<Departure> {
         let is_idle = self.busy_until <= now;
         let mut after = self.backlog.with(frame.size);
         if is_idle {
@@ -103,12 +103,12 @@ impl Port {
         }
         (self.backlog, self.busy_until) = (after, departs);
         self.counters.pass((now, starts, departs), frame.size);
-        Some(Turn { departs, waits: starts.after(now), is_marked: false })
+        Some(Departure { departs, waits: starts.after(now), is_marked: false })
     }
 
     /// [`Port::offer_in_order`] with the exact backlog.
     #[inline(never)] // keeps the path of the others short
-    fn judge(&mut self, now: Instant, frame: Frame, mut after: Backlog) -> Option<Turn> {
+    fn judge(&mut self, now: Instant, frame: Frame, mut after: Backlog) -> Option<Departure> {
         while let Some(gone) = self.ring.pop_departed(now) {
             after.remove(gone);
         }
@@ -124,7 +124,7 @@ impl Port {
         (self.backlog, self.busy_until) = (after, departs);
         self.counters.marked += u64::from(is_marked);
         self.account_at_edges((now, starts, departs), size);
-        Some(Turn { departs, waits: starts.after(now), is_marked })
+        Some(Departure { departs, waits: starts.after(now), is_marked })
     }
 
     /// Transmission time at a port with a short path.
@@ -150,15 +150,15 @@ impl Port {
     #[inline(always)]
     pub(in crate::net) fn start_from_host(
         &mut self,
-        turn: Turn,
+        departure: Departure,
         packets: &mut Packets,
         mut packet: Packet,
     ) -> Option<(Instant, NodeId)> {
         let wire = packet.wire;
-        packet.go(turn.waits, turn.is_marked, true);
+        packet.go(departure.waits, departure.is_marked, true);
         self.lag(packet.wire_size());
         let id = packets.put(packet);
-        let (on_time, to) = self.start_transmission(turn.departs, id, wire)?;
+        let (on_time, to) = self.start_transmission(departure.departs, id, wire)?;
         let at = if self.is_late { self.late_arrival(packets, 0)? } else { on_time };
         Some((at, to))
     }
@@ -219,11 +219,11 @@ mod tests {
             now += Span::from_nanos(*gap);
             advance((port, &mut places), now, &mut left);
             let mut packet = packet.clone();
-            if let Some(turn) = shortly.then(|| port.offer(now, packet.frame())).flatten() {
+            if let Some(departure) = shortly.then(|| port.offer(now, packet.frame())).flatten() {
                 short += 1;
-                packet.go(turn.waits, turn.is_marked, false);
+                packet.go(departure.waits, departure.is_marked, false);
                 let (wire, id) = (packet.wire, places.put(packet));
-                port.start_transmission(turn.departs, id, wire);
+                port.start_transmission(departure.departs, id, wire);
             } else {
                 packet.hop += 1;
                 let id = places.put(packet);

@@ -26,7 +26,7 @@ pub(super) struct Output {
     /// True if the list is long and will be sorted at the end of the window.
     is_unsorted: bool,
     /// Packets to enqueue.
-    taken: Vec<Passing>,
+    packets: Vec<Forwarded>,
 }
 
 /// Longest list that is kept sorted by insertion.
@@ -35,18 +35,18 @@ const MANY: usize = 48;
 impl Output {
     /// Packets in order of time.
     #[inline]
-    pub fn sorted(&mut self) -> &[Passing] {
+    pub fn sorted(&mut self) -> &[Forwarded] {
         if std::mem::take(&mut self.is_unsorted) {
-            self.taken.sort_by(Passing::order); // the list is a merge of sorted runs, one for each input port
+            self.packets.sort_by(Forwarded::order); // the list is a merge of sorted runs, one for each input port
         }
-        &self.taken
+        &self.packets
     }
 
     /// Clears the work at the end of the window.
     #[inline]
     pub fn clear(&mut self) {
         self.is_touched = false;
-        self.taken.clear();
+        self.packets.clear();
     }
 }
 
@@ -65,41 +65,41 @@ impl Windows {
 
 /// A packet that has left the ring of a port that leads to a switch.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Passing {
+pub(super) struct Forwarded {
     pub at: Instant,
     pub from: PortId,
     pub id: PacketId,
 }
 
-impl Passing {
-    /// Inserts the packet in order of time among packets for the same port. Few packets are passed.
+impl Forwarded {
+    /// Inserts the packet in order of time among packets for the same port. Few packets are inserted before others.
     #[inline(always)]
-    pub fn line_up(self, output: &mut Output) {
-        match output.taken.last() {
-            Some(last) if last.at >= self.at => Passing::insert(self.at, self.from, self.id, output),
-            _ => output.taken.push(self),
+    pub fn insert_sorted(self, output: &mut Output) {
+        match output.packets.last() {
+            Some(last) if last.at >= self.at => Forwarded::insert(self.at, self.from, self.id, output),
+            _ => output.packets.push(self),
         }
     }
 
     #[inline(never)] // keeps the path of packets in order short
-    fn insert(at: Instant, from: PortId, id: PacketId, Output { is_unsorted, taken, .. }: &mut Output) {
-        let passing = Passing { at, from, id };
-        let mut place = taken.len();
-        taken.push(passing);
+    fn insert(at: Instant, from: PortId, id: PacketId, Output { is_unsorted, packets, .. }: &mut Output) {
+        let packet = Forwarded { at, from, id };
+        let mut place = packets.len();
+        packets.push(packet);
         if place >= MANY {
             *is_unsorted = true;
             return;
         }
-        while place > 0 && (at < taken[place - 1].at || passing.order(&taken[place - 1]).is_lt()) {
-            taken[place] = taken[place - 1];
+        while place > 0 && (at < packets[place - 1].at || packet.order(&packets[place - 1]).is_lt()) {
+            packets[place] = packets[place - 1];
             place -= 1;
         }
-        taken[place] = passing;
+        packets[place] = packet;
     }
 
     /// Order by time.
     #[inline]
-    fn order(&self, other: &Passing) -> Ordering {
+    fn order(&self, other: &Forwarded) -> Ordering {
         self.at.cmp(&other.at).then_with(|| self.rank().cmp(&other.rank()))
     }
 
@@ -117,14 +117,14 @@ mod tests {
     proptest! {
         /// Short and long lists, with ties.
         #[test]
-        fn packets_line_up_in_order_of_time(ats in prop::collection::vec(0u64..50, 1..200)) {
-            let passing = |(number, at)| Passing { at: Instant::from_ps(at), from: PortId(number), id: PacketId(number) };
-            let packets: Vec<Passing> = (0..).zip(ats).map(passing).collect();
+        fn packets_are_sorted_by_time(ats in prop::collection::vec(0u64..50, 1..200)) {
+            let packet = |(number, at)| Forwarded { at: Instant::from_ps(at), from: PortId(number), id: PacketId(number) };
+            let packets: Vec<Forwarded> = (0..).zip(ats).map(packet).collect();
             let mut output = Output::default();
-            packets.iter().for_each(|packet| packet.line_up(&mut output));
+            packets.iter().for_each(|packet| packet.insert_sorted(&mut output));
             let mut sorted = packets;
-            sorted.sort_by(Passing::order);
-            let ports = |list: &[Passing]| list.iter().map(|packet| packet.from).collect::<Vec<_>>();
+            sorted.sort_by(Forwarded::order);
+            let ports = |list: &[Forwarded]| list.iter().map(|packet| packet.from).collect::<Vec<_>>();
             prop_assert_eq!(ports(output.sorted()), ports(&sorted));
         }
     }
