@@ -63,7 +63,7 @@ words! {
 
 words! {
     /// Frequency of Eq. 8 (D4).
-    pub enum Cut {
+    pub enum DecreasePer {
         /// Once per window of data.
         Window = "window",
         /// Each marked ACK.
@@ -110,7 +110,7 @@ keys! {
         /// timing of the probes: apart: one per round trip; together: all at once
         pub probing: Probing = "apart", Probing::WORDS, acts: probes > 1;
         /// decreases by marks: window: at most one per window of data; ack: one per marked ACK
-        pub cut: Cut = "window", Cut::WORDS, acts: marks;
+        pub cut: DecreasePer = "window", DecreasePer::WORDS, acts: marks;
         /// growth of a window below w_min: segment: one segment per round trip; tcp: the acknowledged bytes, as in slow
         /// start
         pub regrowth: Regrowth = "segment", Regrowth::WORDS;
@@ -175,7 +175,7 @@ impl CongestionControl for Fast {
         } else if ack.may_grow {
             grow(window, ack, 1.0);
         }
-        if ack.ece && self.params.cut == Cut::Ack && !self.is_probing() {
+        if ack.ece && self.params.cut == DecreasePer::Ack && !self.is_probing() {
             self.decrease(window, ack.flow.mss); // D4
         }
     }
@@ -184,7 +184,7 @@ impl CongestionControl for Fast {
         let vwnd = window.cwnd;
         match cause {
             Cause::EcnEcho if self.is_probing() => window.ssthresh = self.params.w_min.max(2.0), // D4
-            Cause::EcnEcho if self.params.cut == Cut::Ack => {}
+            Cause::EcnEcho if self.params.cut == DecreasePer::Ack => {}
             Cause::EcnEcho => self.decrease(window, flow.mss),
             Cause::FastRetransmit => {
                 on_loss(window, cause, flow);
@@ -267,7 +267,8 @@ mod tests {
     #[test]
     fn each_marked_ack_may_decrease_the_window() {
         let mut law =
-            law(Params { probes: 0, initial_alpha: 0.5, g: 0.0, cut: Cut::Ack, ..Params::default() }).0;
+            law(Params { probes: 0, initial_alpha: 0.5, g: 0.0, cut: DecreasePer::Ack, ..Params::default() })
+                .0;
         let mut window = Window { cwnd: 2.0, ssthresh: 2.0 };
         for left in [1.5, 1.125] {
             law.on_ack(&mut window, &AckSample { may_grow: false, ..ack(true) });

@@ -35,7 +35,7 @@ pub const INFO: TransportInfo = TransportInfo {
 
 words! {
     /// Rule that makes a flow short or long.
-    pub enum Classify {
+    pub enum Classification {
         /// The role of the traffic class; without a role, the bytes sent.
         Role = "role",
         /// The bytes sent.
@@ -53,7 +53,7 @@ keys! {
         pub nl: f64 = "1", 0.5..=1.0, acts: marks;
         /// rule that makes a flow short or long: role: its traffic class, or threshold for other classes; bytes:
         /// threshold
-        pub classify: Classify = "role", Classify::WORDS, acts: marks;
+        pub classify: Classification = "role", Classification::WORDS, acts: marks;
         /// number of sent bytes from which a flow is long, unless its class decides
         pub threshold: Bytes = "1MB", Bytes::ZERO..=Bytes::MAX, acts: marks && classify == bytes || marks && unknown_role;
         /// weight of the newest window in alpha
@@ -70,9 +70,9 @@ impl Params {
     pub fn reduction(&self, flow: &FlowView) -> f64 {
         let by_bytes = if flow.sent < self.threshold { self.ns } else { self.nl };
         match (self.classify, flow.role) {
-            (Classify::Role, Role::Short) => self.ns,
-            (Classify::Role, Role::Long) => self.nl,
-            (Classify::Role, Role::Unknown) | (Classify::Bytes, _) => by_bytes, // D1
+            (Classification::Role, Role::Short) => self.ns,
+            (Classification::Role, Role::Long) => self.nl,
+            (Classification::Role, Role::Unknown) | (Classification::Bytes, _) => by_bytes, // D1
         }
     }
 }

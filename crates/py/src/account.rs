@@ -81,8 +81,8 @@ impl Accounts {
 
 impl Accounts {
     /// Consumer of the accounts of a run.
-    pub fn taker(&self) -> Taker {
-        Taker { traced: self.traced, kept: Arc::clone(&self.kept) }
+    pub fn consumer(&self) -> AccountConsumer {
+        AccountConsumer { traced: self.traced, kept: Arc::clone(&self.kept) }
     }
 
     fn row(&self, step: &Step) -> StepRow {
@@ -98,12 +98,12 @@ impl Accounts {
 
 /// Consumer of the accounts of a run in progress.
 #[derive(Clone)]
-pub struct Taker {
+pub struct AccountConsumer {
     traced: Option<u32>,
     kept: Arc<Mutex<Kept>>,
 }
 
-impl Taker {
+impl AccountConsumer {
     /// Flows to account for.
     pub fn explained(&self) -> Explained {
         Explained { traced: self.traced.map(FlowId) }

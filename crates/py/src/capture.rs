@@ -1,6 +1,6 @@
 //! Packet events, passed to Python in portions during a run.
 
-use crate::account::{Accounts, Taker};
+use crate::account::{AccountConsumer, Accounts};
 use crate::errors::config_error;
 use crate::scenario::PyScenario;
 use crate::tables::Table;
@@ -31,7 +31,7 @@ pub struct Capture {
     /// Ports with their names and the consumers of their capture files.
     files: Vec<(PortId, String, Py<PyAny>)>,
     /// Consumer of the accounts of completion times.
-    accounts: Option<Taker>,
+    accounts: Option<AccountConsumer>,
 }
 
 #[pymethods]
@@ -59,8 +59,8 @@ impl Capture {
         let class = |name: &String| {
             find(&setting.classes, name).map(ClassId::from).ok_or_else(|| unknown("class", name))
         };
-        let file = |(name, taker): (String, Py<PyAny>)| match find(&ports, &name) {
-            Some(port) => Ok((PortId::from(port), name, taker)),
+        let file = |(name, consumer): (String, Py<PyAny>)| match find(&ports, &name) {
+            Some(port) => Ok((PortId::from(port), name, consumer)),
             None => Err(unknown("port", &name)),
         };
         let files: Vec<_> = files.into_iter().map(file).collect::<PyResult<_>>()?;
@@ -74,20 +74,20 @@ impl Capture {
             frames: setting.classes.iter().all(|class| classes.contains(class)),
             during: during.map_or(Instant::ZERO..Instant::MAX, |(from, to)| at(from)..at(to)),
         };
-        Ok(Capture { what, table, rows, only, files, accounts: accounts.map(Accounts::taker) })
+        Ok(Capture { what, table, rows, only, files, accounts: accounts.map(Accounts::consumer) })
     }
 }
 
 impl Capture {
     /// Recorder for one run.
     pub fn recorder(&self, py: Python<'_>, scenario: &Arc<Scenario>, failure: Failure) -> Recorder {
-        let file = |(port, name, taker): &(PortId, String, Py<PyAny>)| {
-            (pcap::Capture::new(*port, name), taker.clone_ref(py))
+        let file = |(port, name, consumer): &(PortId, String, Py<PyAny>)| {
+            (pcap::Capture::new(*port, name), consumer.clone_ref(py))
         };
         Recorder {
             scenario: Arc::clone(scenario),
             what: self.what.clone(),
-            table: self.table.as_ref().map(|taker| taker.clone_ref(py)),
+            table: self.table.as_ref().map(|consumer| consumer.clone_ref(py)),
             rows: self.rows.max(1),
             only: self.only.clone(),
             waiting: Vec::new(),
@@ -107,7 +107,7 @@ pub struct Recorder {
     only: Vec<String>,
     waiting: Vec<PacketEvent>,
     files: Vec<(pcap::Capture, Py<PyAny>)>,
-    accounts: Option<Taker>,
+    accounts: Option<AccountConsumer>,
     /// Keeps the first error of a consumer.
     failure: Failure,
 }
@@ -120,13 +120,13 @@ impl Recorder {
 
     /// Flows whose completion times are explained, if any.
     pub fn explained(&self) -> Option<Explained> {
-        self.accounts.as_ref().map(Taker::explained)
+        self.accounts.as_ref().map(AccountConsumer::explained)
     }
 
     /// Passes on accounts of completion times.
     pub fn take_accounts(&self, accounts: Vec<FlowAccount>) {
-        if let Some(taker) = &self.accounts {
-            taker.take(accounts);
+        if let Some(consumer) = &self.accounts {
+            consumer.take(accounts);
         }
     }
 
@@ -139,10 +139,10 @@ impl Recorder {
 
     /// Takes events, and passes on portions that are full.
     pub fn take(&mut self, events: &[PacketEvent]) {
-        for (file, taker) in &mut self.files {
+        for (file, consumer) in &mut self.files {
             events.iter().for_each(|event| file.note(event));
             if file.pending() >= PORTION {
-                hand_over(file, taker, &self.failure);
+                hand_over(file, consumer, &self.failure);
             }
         }
         if self.table.is_some() {
@@ -159,22 +159,22 @@ impl Recorder {
 
     /// Passes on the remaining events.
     pub fn finish(&mut self) {
-        for (file, taker) in &mut self.files {
+        for (file, consumer) in &mut self.files {
             file.finish();
-            hand_over(file, taker, &self.failure);
+            hand_over(file, consumer, &self.failure);
         }
         self.hand_over_rows();
     }
 
     fn hand_over_rows(&mut self) {
-        let Some(taker) = &self.table else { return };
+        let Some(consumer) = &self.table else { return };
         let columns = tables::packets(&std::mem::take(&mut self.waiting), &self.scenario);
-        let told = Python::attach(|py| taker.call1(py, (Table::of(columns)?,)));
-        told.err().into_iter().for_each(|error| self.failure.raise(error));
+        let called = Python::attach(|py| consumer.call1(py, (Table::of(columns)?,)));
+        called.err().into_iter().for_each(|error| self.failure.raise(error));
     }
 }
 
-fn hand_over(file: &mut pcap::Capture, taker: &Py<PyAny>, failure: &Failure) {
-    let told = Python::attach(|py| taker.call1(py, (PyBytes::new(py, &file.take()),)));
-    told.err().into_iter().for_each(|error| failure.raise(error));
+fn hand_over(file: &mut pcap::Capture, consumer: &Py<PyAny>, failure: &Failure) {
+    let called = Python::attach(|py| consumer.call1(py, (PyBytes::new(py, &file.take()),)));
+    called.err().into_iter().for_each(|error| failure.raise(error));
 }

@@ -51,7 +51,7 @@ impl Table {
             Rows::Columns(batch) => stream([Ok(batch.clone())], batch.schema()),
             Rows::Samples(samples, scenario) => {
                 let (samples, scenario) = (Arc::clone(samples), Arc::clone(scenario));
-                let schema = sampled(&samples, 0..0, &scenario).map_err(refused)?.schema();
+                let schema = sampled(&samples, 0..0, &scenario).map_err(arrow_failure)?.schema();
                 let firsts = (0..samples.len().max(1)).step_by(BLOCK);
                 let block =
                     move |first| sampled(&samples, first..samples.len().min(first + BLOCK), &scenario);
@@ -78,7 +78,7 @@ impl Table {
             Rows::Columns(batch) => Ok(batch.slice(rows.start, rows.len())),
             Rows::Samples(samples, scenario) => sampled(samples, rows, scenario),
         };
-        batch.map(|batch| Table(Rows::Columns(batch))).map_err(refused)
+        batch.map(|batch| Table(Rows::Columns(batch))).map_err(arrow_failure)
     }
 
     /// The values of a column as Python objects.
@@ -86,7 +86,7 @@ impl Table {
         let batch = match &self.0 {
             Rows::Columns(batch) => batch.clone(),
             Rows::Samples(samples, scenario) => {
-                sampled(samples, 0..samples.len(), scenario).map_err(refused)?
+                sampled(samples, 0..samples.len(), scenario).map_err(arrow_failure)?
             }
         };
         let Some(array) = batch.column_by_name(&name) else { return Err(PyKeyError::new_err(name)) };
@@ -102,7 +102,7 @@ impl Table {
 
 impl Table {
     pub(crate) fn of(columns: Vec<Column>) -> PyResult<Table> {
-        batch(columns).map(|batch| Table(Rows::Columns(batch))).map_err(refused)
+        batch(columns).map(|batch| Table(Rows::Columns(batch))).map_err(arrow_failure)
     }
 
     pub(crate) fn of_batch(batch: RecordBatch) -> Table {
@@ -130,7 +130,7 @@ where
     FFI_ArrowArrayStream::new(Box::new(RecordBatchIterator::new(blocks, schema)))
 }
 
-fn refused(error: ArrowError) -> PyErr {
+fn arrow_failure(error: ArrowError) -> PyErr {
     SimulationError::new_err(error.to_string())
 }
 

@@ -8,7 +8,7 @@ use std::process::Command;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_shortflow-deploy");
 
 /// Exit code and output.
-fn said(arguments: &[&str]) -> (i32, String) {
+fn output_of(arguments: &[&str]) -> (i32, String) {
     let output = Command::new(PROGRAM).args(arguments).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
@@ -56,11 +56,11 @@ fn bash_completes_names_parameters_and_rules() {
 #[test]
 fn every_command_has_a_manual_page() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    assert_eq!(said(&["manual", directory.to_str().unwrap()]), (0, String::new()));
+    assert_eq!(output_of(&["manual", directory.to_str().unwrap()]), (0, String::new()));
     let page = |name: &str| std::fs::read_to_string(directory.join(name)).unwrap();
     assert!(page("shortflow-deploy.1").contains("shortflow\\-deploy\\-unload(1)"));
     assert!(page("shortflow-deploy-load.1").contains("\\-\\-param"));
-    let (code, text) = said(&["manual", "/nowhere"]);
+    let (code, text) = output_of(&["manual", "/nowhere"]);
     assert!(code == 2 && text.starts_with("/nowhere: "), "{code}: {text}");
 }
 
@@ -75,7 +75,7 @@ fn wrong_input_says_what_was_expected() {
         (&["unload", "sf_quic"], "known are"),
         (&["class", "7000=tall"], "short, long, none"),
     ] {
-        let (code, text) = said(arguments);
+        let (code, text) = output_of(arguments);
         assert!(code == 2 && text.contains(says), "{arguments:?}: {code} {text}");
     }
 }

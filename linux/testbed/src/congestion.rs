@@ -18,15 +18,17 @@ pub struct Control {
 }
 
 impl Control {
-    /// Returns the kernel's congestion control `of_kernel` if it is given. Otherwise loads this project's program
+    /// Returns the kernel's congestion control `kernel_control` if it is given. Otherwise loads this project's program
     /// with the scheme's parameters. If the scheme has priorities, also loads the program that marks the DSCP. While
     /// the lock is held, no other command can replace a program.
     /// Fails if the kernel lacks the congestion control, or refuses a program.
-    pub fn of(scheme: &Scheme, of_kernel: Option<&str>) -> Result<(Control, Option<Lock>), Failure> {
-        of_kernel.map_or(Ok(()), check)?;
-        let (programs, lock) = Programs::load(scheme, of_kernel.is_some())?.unzip();
-        let name =
-            of_kernel.or(programs.as_ref().and_then(Programs::congestion)).unwrap_or_default().to_owned();
+    pub fn of(scheme: &Scheme, kernel_control: Option<&str>) -> Result<(Control, Option<Lock>), Failure> {
+        kernel_control.map_or(Ok(()), check)?;
+        let (programs, lock) = Programs::load(scheme, kernel_control.is_some())?.unzip();
+        let name = kernel_control
+            .or(programs.as_ref().and_then(Programs::congestion))
+            .unwrap_or_default()
+            .to_owned();
         Ok((Control { name, programs }, lock))
     }
 
@@ -52,7 +54,7 @@ impl Control {
 /// Returns the kernel's congestion control that runs a scheme: `instead` if given, else `reno` or `cubic` for TCP and
 /// CUBIC. Returns `None` if an eBPF program runs the scheme.
 /// Fails if the transport has neither a program nor a congestion control of the kernel.
-pub fn of_kernel<'a>(scheme: &Scheme, instead: Option<&'a str>) -> Result<Option<&'a str>, Failure> {
+pub fn kernel_control<'a>(scheme: &Scheme, instead: Option<&'a str>) -> Result<Option<&'a str>, Failure> {
     match scheme.transport.info().name {
         _ if instead.is_some() => Ok(instead),
         "newreno" | "sack" => Ok(Some("reno")),

@@ -17,7 +17,7 @@ use std::net::IpAddr;
 /// timestamps.
 const HEADERS: [u64; 4] = [40, 52, 60, 72];
 /// Smallest MTU of links that carry IPv6 (RFC 8200 section 5).
-const LEAST_MTU: u64 = 1280;
+const MIN_IPV6_MTU: u64 = 1280;
 /// Keys that have no counterpart in the kernel, and the default that each must keep.
 const NOT_SET: [(&str, &str); 7] = [
     ("tcp.clock_granularity", "0ps"),
@@ -56,8 +56,8 @@ impl TcpSettings {
             return wrong("tcp.header", tcp.header.to_string(), headers);
         }
         let (mtu, ipv6) = ((tcp.mss + tcp.header).get(), tcp.header.get() >= HEADERS[2]);
-        if ipv6 && mtu < LEAST_MTU {
-            let least = format!("at least {}B over IPv6", LEAST_MTU - tcp.header.get());
+        if ipv6 && mtu < MIN_IPV6_MTU {
+            let least = format!("at least {}B over IPv6", MIN_IPV6_MTU - tcp.header.get());
             return wrong("tcp.mss", tcp.mss.to_string(), &least);
         }
         if tcp.initial_window.fract() != 0.0 {

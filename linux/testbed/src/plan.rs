@@ -8,7 +8,7 @@ use shortflow_units::{HostId, Instant};
 use std::collections::HashMap;
 
 /// Largest number of connections of a run. More would need more memory and ports than a host of the testbed has.
-const MOST_CONNECTIONS: usize = 8000;
+const MAX_CONNECTIONS: usize = 8000;
 
 /// A flow and its connection.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ impl Plan {
                     "its flows depend on answers, but the testbed sends only flows with known start times";
                 return Err(Failure::Input(format!("traffic.{number}: {why}")));
             };
-            let mine = flows.take_while(|arrival| arrival.at < end).take(MOST_CONNECTIONS + 1);
+            let mine = flows.take_while(|arrival| arrival.at < end).take(MAX_CONNECTIONS + 1);
             arrivals.extend(mine.map(|arrival| (index, arrival)));
         }
         if let Some((index, _)) = arrivals.iter().find(|(_, arrival)| arrival.stop.is_some()) {
@@ -75,10 +75,10 @@ impl Plan {
             plan.transfers.push(Transfer { arrival, connection, counted: arrival.at < measured });
         }
         match plan.connections.len() {
-            0..=MOST_CONNECTIONS => Ok(plan),
+            0..=MAX_CONNECTIONS => Ok(plan),
             _ => {
                 let (limit, what) =
-                    (MOST_CONNECTIONS, "connections; shorten duration or drain, or lower the load");
+                    (MAX_CONNECTIONS, "connections; shorten duration or drain, or lower the load");
                 Err(Failure::Input(format!("traffic: the testbed opens at most {limit} {what}")))
             }
         }

@@ -34,7 +34,7 @@ const OPEN_FILES: u64 = 40_000;
 
 /// Ratio of the rate of a host's port to the rate of its measured card. The port is faster than the card, so the
 /// queue is in the card.
-const WIRE: u64 = 10;
+const PORT_SPEEDUP: u64 = 10;
 
 /// Parts of the kernel that replace the scheme's own.
 #[derive(Debug, Clone, Copy, Default)]
@@ -55,15 +55,15 @@ pub fn run(
     choice: Choice<'_>,
     may_sleep: bool,
 ) -> Result<Measured, Failure> {
-    let bed = Bed::new(scenario, scheme, seed, choice)?;
-    let Bed { plan, tcp, control, lock, namespaces, mut taps } = bed;
+    let testbed = Testbed::new(scenario, scheme, seed, choice)?;
+    let Testbed { plan, tcp, control, lock, namespaces, mut taps } = testbed;
     sys::raise_open_files(OPEN_FILES);
     let network = || {
         let network = Network::new(scenario, (&scheme.queue, &scheme.host_queue), Seeds::new(seed));
         let mut network = network.map_err(|error| Failure::Input(format!("topology: {error}")))?;
         for port in network.ports_between(&cards(scenario)) {
             let rate = network.ports()[port.index()].link().0;
-            network.set_rate(port, Rate::new(rate.as_bps() * WIRE).unwrap_or(rate));
+            network.set_rate(port, Rate::new(rate.as_bps() * PORT_SPEEDUP).unwrap_or(rate));
         }
         Ok(network)
     };
@@ -90,7 +90,7 @@ pub fn run(
 /// Checks that the run can start; sends nothing.
 /// Fails as [`run`] does.
 pub fn check(scenario: &Scenario, scheme: &Scheme, seed: u64, choice: Choice<'_>) -> Result<(), Failure> {
-    Bed::new(scenario, scheme, seed, choice).map(drop)
+    Testbed::new(scenario, scheme, seed, choice).map(drop)
 }
 
 /// Returns the sampled ports of hosts. Their queues are in the kernel's cards.
@@ -101,7 +101,7 @@ fn cards(scenario: &Scenario) -> Vec<(NodeId, NodeId)> {
 }
 
 /// Describes why a host cannot be made, with the remedy if rights are missing.
-fn refused(error: io::Error) -> Failure {
+fn host_failure(error: io::Error) -> Failure {
     let way_out = match error.kind() {
         io::ErrorKind::PermissionDenied => "; needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run as root",
         _ => "",
@@ -110,7 +110,7 @@ fn refused(error: io::Error) -> Failure {
 }
 
 /// Hosts, cards and congestion control of a run that has not begun.
-struct Bed {
+struct Testbed {
     plan: Plan,
     tcp: TcpSettings,
     control: Control,
@@ -119,22 +119,22 @@ struct Bed {
     taps: Taps,
 }
 
-impl Bed {
+impl Testbed {
     /// Makes every host that sends or receives.
-    fn new(scenario: &Scenario, scheme: &Scheme, seed: u64, choice: Choice<'_>) -> Result<Bed, Failure> {
+    fn new(scenario: &Scenario, scheme: &Scheme, seed: u64, choice: Choice<'_>) -> Result<Testbed, Failure> {
         let plan = Plan::of(scenario, seed)?;
         let tcp = TcpSettings::of(scenario, scheme)?;
-        let of_kernel = congestion::of_kernel(scheme, choice.congestion)?;
+        let kernel_control = congestion::kernel_control(scheme, choice.congestion)?;
         let probe = sys::tcp_socket(Ipv4Addr::LOCALHOST.into()).and_then(|socket| sys::tcp_info(&socket));
         probe.map_err(Failure::host("testbed"))?;
-        let (control, lock) = Control::of(scheme, of_kernel)?;
+        let (control, lock) = Control::of(scheme, kernel_control)?;
         let rates = scenario.graph.access_links();
         let (mut namespaces, mut devices) = (HashMap::new(), Vec::new());
         let (mut cards, measured) = (HashMap::new(), cards(scenario));
         for host in plan.hosts() {
             let is_measured = measured.iter().any(|(from, _)| from.0 == host.0);
             let qdiscs = card::qdiscs(rates[host.index()].1, tcp.mtu, choice.card, is_measured);
-            let made = Host::new(host, &qdiscs, &tcp).map_err(refused)?;
+            let made = Host::new(host, &qdiscs, &tcp).map_err(host_failure)?;
             let Host { namespace, device } = made;
             namespace.within(|| Ok(control.mark_dscp(CARD))).map_err(Failure::host("testbed"))??;
             if is_measured {
@@ -144,7 +144,7 @@ impl Bed {
             devices.push((host, device));
         }
         let taps = Taps::new(devices).map_err(Failure::host("testbed"))?.with_cards(cards);
-        Ok(Bed { plan, tcp, control, lock, namespaces, taps })
+        Ok(Testbed { plan, tcp, control, lock, namespaces, taps })
     }
 }
 
@@ -190,17 +190,17 @@ fn measured(
     let seconds = scenario.duration.saturating_sub(scenario.warmup).as_secs_f64();
     let TrafficReport { rows: mut flows, numbers, samples, unfinished, stalls, start_error, end } = traffic;
     let measured = cards(scenario);
-    let as_cards = |mut path: Path, from: HostId| {
+    let with_card_rate = |mut path: Path, from: HostId| {
         let is_measured = measured.iter().any(|(host, _)| host.0 == from.0);
         if let Some((rate, _)) = path.links.first_mut().filter(|_| is_measured) {
-            *rate = of_card_rate(*rate);
+            *rate = card_rate(*rate);
         }
         path
     };
     for (row, number) in flows.iter_mut().zip(&numbers) {
         let number_or_any = number.unwrap_or_default();
-        let path = as_cards(network.path(row.source, row.destination, number_or_any), row.source);
-        let back = as_cards(network.path(row.destination, row.source, number_or_any), row.destination);
+        let path = with_card_rate(network.path(row.source, row.destination, number_or_any), row.source);
+        let back = with_card_rate(network.path(row.destination, row.source, number_or_any), row.destination);
         let tcp = &scenario.tcp;
         row.ideal = (row.size != Bytes::MAX).then(|| ideal_fct(row.size, tcp, &path, &back));
         let edges = |edge: usize| switch.edges.get(edge)?.get(number.as_ref()?);
@@ -212,7 +212,7 @@ fn measured(
     }
     let mut ports = PortRow::all(network, seconds);
     for port in network.ports_between(&cards(scenario)) {
-        of_card(&mut ports[port.index()], port, scenario, &switch.samples);
+        fill_from_card(&mut ports[port.index()], port, scenario, &switch.samples);
     }
     let samples = Samples::merged(&[samples, std::mem::take(&mut switch.samples)], |_| {});
     let in_drain = |transfer: &&Transfer| !transfer.counted && transfer.arrival.at < end;
@@ -236,12 +236,12 @@ fn measured(
 }
 
 /// Rate of a measured card, from the rate of its host's port.
-fn of_card_rate(port: Rate) -> Rate {
-    Rate::new(port.as_bps() / WIRE).unwrap_or(port)
+fn card_rate(port: Rate) -> Rate {
+    Rate::new(port.as_bps() / PORT_SPEEDUP).unwrap_or(port)
 }
 
 /// Fills the row of a host's port from samples of the host's card, which has the queue.
-fn of_card(row: &mut PortRow, port: PortId, scenario: &Scenario, samples: &Samples) {
+fn fill_from_card(row: &mut PortRow, port: PortId, scenario: &Scenario, samples: &Samples) {
     let window = Instant::ZERO + scenario.warmup..=Instant::ZERO + scenario.duration;
     let mean_and_most = |subject| {
         let mine = samples.iter().filter(|sample| sample.subject == subject && window.contains(&sample.at));
@@ -250,7 +250,7 @@ fn of_card(row: &mut PortRow, port: PortId, scenario: &Scenario, samples: &Sampl
     };
     let (packets, bytes) =
         (mean_and_most(Subject::QueuePackets(port)), mean_and_most(Subject::QueueBytes(port)));
-    let rate = of_card_rate(row.rate);
+    let rate = card_rate(row.rate);
     *row = PortRow {
         rate,
         mean_packets: packets.0,
@@ -258,7 +258,7 @@ fn of_card(row: &mut PortRow, port: PortId, scenario: &Scenario, samples: &Sampl
         mean_bytes: bytes.0,
         max_bytes: Bytes::new(bytes.1 as u64),
         percentiles: None,
-        utilisation: row.utilisation * WIRE as f64,
+        utilisation: row.utilisation * PORT_SPEEDUP as f64,
         ..row.clone()
     };
 }

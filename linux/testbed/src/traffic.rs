@@ -32,7 +32,7 @@ const BACKLOG: usize = 100;
 /// The start of a flow may be late by 1/100 of the transmission time that the flow itself needs on the slowest link.
 const START_SHARE: u64 = 100;
 /// Time limit for connections made before the run.
-const PATIENCE: Span = Span::from_millis(30_000);
+const CONNECT_TIMEOUT: Span = Span::from_millis(30_000);
 
 /// Error of a start that is `late`, for a flow that needs the time `own` itself: zero if `late` is small against
 /// `own`.
@@ -42,7 +42,7 @@ fn start_error(late: Span, own: Span) -> Span {
 
 /// Returns the connections' numbers in the network, and `None` for numbers that several connections have: the network
 /// counts their packets together.
-fn told_apart(numbers: Vec<Option<u32>>) -> Vec<Option<u32>> {
+fn unique_numbers(numbers: Vec<Option<u32>>) -> Vec<Option<u32>> {
     let mut times = HashMap::new();
     numbers.iter().flatten().for_each(|number| *times.entry(*number).or_insert(0) += 1);
     numbers.into_iter().map(|number| number.filter(|number| times[number] == 1)).collect()
@@ -258,7 +258,7 @@ impl<'a> Traffic<'a> {
     fn await_connections(&mut self, clock: Clock, which: Range<usize>) -> io::Result<bool> {
         let stands = |each: &Connection| each.open && each.receiver.is_some();
         while !self.connections[which.clone()].iter().all(stands) {
-            if clock.now() > Instant::ZERO + PATIENCE {
+            if clock.now() > Instant::ZERO + CONNECT_TIMEOUT {
                 return Ok(false);
             }
             self.serve(clock, Span::from_millis(10))?;
@@ -524,7 +524,7 @@ impl<'a> Traffic<'a> {
             let to = (self.tcp.address(connection.ends.1), PORT).into();
             connection.sender.local_addr().ok().map(|from| flow_of(from, to))
         };
-        let numbers = told_apart(self.connections.iter().map(number).collect());
+        let numbers = unique_numbers(self.connections.iter().map(number).collect());
         let of_carrier = |&carrier: &usize| numbers[carrier].filter(|_| flows[carrier] == 1);
         let numbers = self.carriers.iter().map(of_carrier).collect();
         let (rows, samples) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.samples));
@@ -547,6 +547,6 @@ mod tests {
 
     #[test]
     fn connections_of_one_number_have_none() {
-        assert_eq!(told_apart(vec![Some(7), None, Some(8), Some(7)]), [None, None, Some(8), None]);
+        assert_eq!(unique_numbers(vec![Some(7), None, Some(8), Some(7)]), [None, None, Some(8), None]);
     }
 }

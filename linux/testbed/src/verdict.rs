@@ -154,7 +154,7 @@ mod tests {
 
     /// The verdict on a run of 30,000 rounds in 3 s, in which one thread is late by `micros` microseconds at the
     /// milliseconds `late_at`. The measured time is from `warmup` to `duration`.
-    fn said_at(
+    fn verdict_at(
         is_switch: bool,
         [warmup, duration]: [&str; 2],
         late_at: impl AsRef<[u64]>,
@@ -176,15 +176,15 @@ mod tests {
 
     /// The verdict on a run without a warm-up, in which one thread has `stalls` stalls of `micros` microseconds,
     /// spread evenly.
-    fn said_of(is_switch: bool, stalls: u64, micros: u64) -> String {
+    fn verdict_of(is_switch: bool, stalls: u64, micros: u64) -> String {
         let late_at: Vec<u64> = (0..stalls).map(|i| i * 3000 / stalls).collect();
-        said_at(is_switch, ["0s", "3s"], late_at, micros)
+        verdict_at(is_switch, ["0s", "3s"], late_at, micros)
     }
 
     #[test]
     fn neither_warm_up_nor_drain_dilutes_the_stalls_of_the_measured_time() {
         for (who, is_switch) in [("the switch", true), ("the hosts' thread", false)] {
-            let of_warm_up = said_at(is_switch, ["1s", "3s"], [100, 300, 500, 700, 1200, 2400], 2200);
+            let of_warm_up = verdict_at(is_switch, ["1s", "3s"], [100, 300, 500, 700, 1200, 2400], 2200);
             assert_eq!(of_warm_up, "trustworthy");
             let late = format!("not trustworthy: {who} was more than 480 µs late");
             for (window, late_at, times) in [
@@ -197,7 +197,7 @@ mod tests {
                     "once in the 0.5 s measured, too short for one stall: measure a second or more",
                 ),
             ] {
-                assert_eq!(said_at(is_switch, window, late_at, 2200), format!("{late} {times}"));
+                assert_eq!(verdict_at(is_switch, window, late_at, 2200), format!("{late} {times}"));
             }
         }
     }
@@ -207,25 +207,25 @@ mod tests {
     #[test]
     fn stalls_of_either_thread_decide_where_the_percentile_sees_none() {
         for (who, is_switch) in [("the switch", true), ("the hosts' thread", false)] {
-            assert_eq!(said_of(is_switch, 18, 480), "trustworthy");
-            assert_eq!(said_of(is_switch, 3, 1000), "trustworthy");
+            assert_eq!(verdict_of(is_switch, 18, 480), "trustworthy");
+            assert_eq!(verdict_of(is_switch, 3, 1000), "trustworthy");
             let many =
                 format!("not trustworthy: {who} was more than 480 µs late 4 times in the 3.0 s measured");
-            assert_eq!(said_of(is_switch, 4, 1000), many);
-            assert_eq!(said_of(is_switch, 1, 2400), "trustworthy");
+            assert_eq!(verdict_of(is_switch, 4, 1000), many);
+            assert_eq!(verdict_of(is_switch, 1, 2400), "trustworthy");
             let long = format!("not trustworthy: {who} was 15000 µs late, more than 2400 µs");
-            assert_eq!(said_of(is_switch, 1, 15_000), long);
+            assert_eq!(verdict_of(is_switch, 1, 15_000), long);
         }
     }
 
     #[test]
     fn steady_lateness_of_either_thread_decides_though_none_is_a_stall() {
         for (who, is_switch) in [("the switch", true), ("the hosts' thread", false)] {
-            assert_eq!(said_of(is_switch, 290, 300), "trustworthy");
+            assert_eq!(verdict_of(is_switch, 290, 300), "trustworthy");
             let steadily = format!(
                 "not trustworthy: in 1 % of its rounds {who} was at least 300 µs late, more than 120 µs"
             );
-            assert_eq!(said_of(is_switch, 310, 300), steadily);
+            assert_eq!(verdict_of(is_switch, 310, 300), steadily);
         }
     }
 

@@ -6,7 +6,7 @@
 mod common;
 
 use common::hosts::{accept, between, host};
-use common::{LAWS, alone, best_of_three, must};
+use common::{LAWS, best_of_three, must, programs_guard};
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::{ObjectBuilder, OpenObject};
 use rustix::net::sockopt::set_tcp_congestion;
@@ -118,7 +118,7 @@ fn costs(controls: [&str; 2], newest: u32) -> io::Result<BTreeMap<String, u64>> 
 /// pacing run in the kernel outside these calls. Our programs do both themselves.
 #[test]
 fn the_cost_of_an_ack_is_of_the_order_of_the_kernels_cubic() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let newest = ProgInfoIter::default().map(|info| info.id).max().unwrap_or(0);
     must(&[&["load"][..], &LAWS].concat());
     let mut object = match ObjectBuilder::default().open_memory(CUBIC).and_then(OpenObject::load) {

@@ -5,7 +5,7 @@
 mod common;
 
 use common::hosts::{Cgroup, Host, accept, host, tool};
-use common::{Alone, alone, must, said};
+use common::{ProgramsGuard, must, output_of, programs_guard};
 use shortflow_deploy::laws::{priority_dscp, priority_label};
 use shortflow_testbed::switch::header::{self, Header};
 use shortflow_testbed::switch::{ETHERNET, ipv4, ipv6};
@@ -22,15 +22,15 @@ const SIZE: usize = 300_000;
 /// DCTCP, loaded with a cgroup whose applications may state flow data. No other program is loaded meanwhile.
 struct Loaded {
     cgroup: Cgroup,
-    _alone: Alone,
+    _guard: ProgramsGuard,
 }
 
 impl Loaded {
     fn new() -> Option<Loaded> {
-        let alone = alone()?;
+        let guard = programs_guard()?;
         let cgroup = Cgroup::new("dscp")?;
         must(&["load", "dctcp", "--cgroup", &cgroup.0]);
-        Some(Loaded { cgroup, _alone: alone })
+        Some(Loaded { cgroup, _guard: guard })
     }
 }
 
@@ -141,7 +141,7 @@ fn a_device_without_ethernet_headers_is_refused() {
     let (host, _device) = dual_host(0).unwrap();
     let answer = host.within(|| {
         tool("ip tuntap add dev tun0 mode tun")?;
-        Ok(said(&["dscp", "tun0", "--by", "sent"]))
+        Ok(output_of(&["dscp", "tun0", "--by", "sent"]))
     });
     let (code, text) = answer.unwrap();
     assert!(code == 2 && text.starts_with("tun0: its packets have no Ethernet header"), "{code} {text}");

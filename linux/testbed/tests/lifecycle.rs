@@ -4,9 +4,10 @@
 
 mod common;
 
-use common::hosts::{Cgroup, Inhabited, said_without, started};
+use common::hosts::{Cgroup, OccupiedNamespace, output_without, started};
 use common::{
-    alone, eventually, hides_connections, is_nothing_loaded, is_registered, must, program, said, took,
+    allowed_default, eventually, hides_connections, is_nothing_loaded, is_registered, must, output_of,
+    program, programs_guard, took,
 };
 use libbpf_rs::query::{LinkTypeInfo, MapInfoIter};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
@@ -24,26 +25,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-/// A congestion control of the kernel that every namespace may have as its default: not `reno`, to which failures
-/// fall back, unless there is no other.
-fn of_kernel() -> &'static str {
-    let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap();
-    let is_allowed = |name: &&str| allowed.split_whitespace().any(|other| other == *name);
-    ["cubic", "bbr"].into_iter().find(is_allowed).unwrap_or("reno")
-}
-
 fn default_here() -> String {
     fs::read_to_string(DEFAULT).unwrap().trim().to_owned()
 }
 
-impl Inhabited {
+impl OccupiedNamespace {
     /// Makes a namespace with `default`, or else with the default that it inherits.
-    fn new(default: Option<&str>) -> Inhabited {
+    fn new(default: Option<&str>) -> OccupiedNamespace {
         let namespace = Namespace::new().unwrap();
         if let Some(name) = default {
             namespace.within(|| fs::write(DEFAULT, name)).unwrap();
         }
-        Inhabited::of(namespace)
+        OccupiedNamespace::of(namespace)
     }
 
     fn default(&self) -> String {
@@ -57,7 +50,7 @@ impl Inhabited {
     }
 
     fn load(&self, arguments: &[&str]) {
-        let (code, text) = self.namespace.within(|| Ok(said(arguments))).unwrap();
+        let (code, text) = self.namespace.within(|| Ok(output_of(arguments))).unwrap();
         assert_eq!(code, 0, "{arguments:?}: {text}");
     }
 }
@@ -80,8 +73,8 @@ fn is_gone(program: u32) -> bool {
 /// take the replaced program, and the kernel would keep that program for them.
 #[test]
 fn new_sockets_do_not_take_the_replaced_default() {
-    let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some(of_kernel()));
+    let Some(_guard) = programs_guard() else { return };
+    let host = OccupiedNamespace::new(Some(allowed_default()));
     let congestion =
         || host.namespace.within(|| Ok(tcp_congestion(TcpListener::bind("127.0.0.1:0")?)?)).unwrap();
     host.load(&["load", "sf_dctcp", "--default"]);
@@ -93,14 +86,14 @@ fn new_sockets_do_not_take_the_replaced_default() {
     assert_ne!(registered("sf_dctcp"), replaced);
     assert!(eventually(|| is_gone(replaced)), "the kernel still uses the replaced program");
     must(&["unload"]);
-    assert_eq!(congestion(), of_kernel());
+    assert_eq!(congestion(), allowed_default());
 }
 
 #[test]
 fn a_namespace_that_inherited_the_default_gets_another() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let before = default_here();
-    let heir = Inhabited::new(None);
+    let heir = OccupiedNamespace::new(None);
     must(&["load", "sf_dctcp", "sf_fast"]);
     // A child of a namespace with this default inherits it without a record.
     heir.namespace.within(|| fs::write(DEFAULT, "sf_fast")).unwrap();
@@ -113,7 +106,7 @@ fn a_namespace_that_inherited_the_default_gets_another() {
 /// A socket can choose a congestion control at any moment, even during its replacement.
 #[test]
 fn a_replacement_is_not_noticed() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_fast"]);
     if !fs::exists(format!("{DIRECTORY}/sf_fast/link")).unwrap() {
         return eprintln!("skipped: needs Linux 6.4");
@@ -133,8 +126,8 @@ fn a_replacement_is_not_noticed() {
             .map(|hundredths| format!("g=0.{hundredths}"))
             .map(|gain| {
                 // A panic here would make the scope wait for the chooser forever.
-                let load = said(&["load", "sf_fast", "--param", &gain]).1;
-                (load + &said(&["status"]).1, gain)
+                let load = output_of(&["load", "sf_fast", "--param", &gain]).1;
+                (load + &output_of(&["status"]).1, gain)
             })
             .collect();
         is_over.store(true, Ordering::Relaxed);
@@ -153,7 +146,7 @@ fn a_replacement_is_not_noticed() {
 
 #[test]
 fn connections_that_outlive_an_unload_are_seen() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     set_tcp_congestion(&listener, "sf_dctcp").unwrap();
@@ -179,26 +172,26 @@ fn connections_that_outlive_an_unload_are_seen() {
         "{status}"
     );
     drop((sender, receiver, listener));
-    assert!(eventually(|| is_nothing_loaded(&said(&["status"]))));
+    assert!(eventually(|| is_nothing_loaded(&output_of(&["status"]))));
 }
 
 /// The default was set without `--default`, so there is no record of the default before it.
 #[test]
 fn a_default_that_was_set_by_hand_gives_way_to_the_hosts() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let before = default_here();
     must(&["load", "sf_dctcp"]);
     fs::write(DEFAULT, "sf_dctcp").unwrap();
-    let said = must(&["unload"]);
-    assert_eq!(default_here(), before, "{said}");
+    let output = must(&["unload"]);
+    assert_eq!(default_here(), before, "{output}");
 }
 
 /// Kills `unload` and a replacement at moments spread over both commands. The next command reports the kernel's
 /// actual state.
 #[test]
 fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
-    let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some(of_kernel()));
+    let Some(_guard) = programs_guard() else { return };
+    let host = OccupiedNamespace::new(Some(allowed_default()));
     let load = || host.load(&["load", "sf_dctcp", "sf_l2dct", "--default"]);
     load();
     let commands = [&["load", "sf_dctcp", "sf_l2dct", "--param", "g=0.25"][..], &["unload"]];
@@ -237,7 +230,7 @@ fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
         assert_eq!(status.contains("sf_l2dct"), is_registered("sf_l2dct"), "step {step}: {status}");
         must(&["unload"]);
         assert!(!is_registered("sf_") && !fs::exists(DIRECTORY).unwrap(), "step {step}");
-        assert_eq!(host.default(), of_kernel(), "step {step}");
+        assert_eq!(host.default(), allowed_default(), "step {step}");
     }
     eprintln!("{commands:?}: killed before the first change {early}, in the middle {midway}");
     assert!(midway > 0, "no kill has landed in the middle");
@@ -245,34 +238,34 @@ fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
 
 #[test]
 fn the_record_of_a_namespace_that_cannot_be_inspected_stays() {
-    let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some(of_kernel()));
+    let Some(_guard) = programs_guard() else { return };
+    let host = OccupiedNamespace::new(Some(allowed_default()));
     host.load(&["load", "sf_dctcp", "--default"]);
-    let (code, text) = said_without("-sys_admin,-sys_ptrace", &["unload"]);
+    let (code, text) = output_without("-sys_admin,-sys_ptrace", &["unload"]);
     assert!(
         code == 0
             && text.contains("CAP_SYS_ADMIN")
-            && text.contains(&format!("its default was {}", of_kernel())),
+            && text.contains(&format!("its default was {}", allowed_default())),
         "{code} {text}"
     );
     assert!(!is_registered("sf_"));
     assert_eq!((host.default().as_str(), must(&["unload"]).as_str()), ("sf_dctcp", "nothing is loaded\n"));
-    assert_eq!(host.default(), of_kernel());
+    assert_eq!(host.default(), allowed_default());
     assert!(!fs::exists(DIRECTORY).unwrap());
 }
 
 /// The unit may not mount the bpf file system, so the first `load` runs as root and mounts it if necessary.
 #[test]
 fn the_rights_of_the_unit_are_enough_for_its_own_namespace() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_fast"]);
-    let host = Inhabited::new(Some(of_kernel()));
+    let host = OccupiedNamespace::new(Some(allowed_default()));
     for (arguments, default) in [
         (&["load", "sf_dctcp", "--default"][..], "sf_dctcp"),
-        (&["unload", "sf_dctcp"], of_kernel()),
-        (&["unload"], of_kernel()),
+        (&["unload", "sf_dctcp"], allowed_default()),
+        (&["unload"], allowed_default()),
     ] {
-        let unit = host.namespace.within(|| Ok(said_without("-all,+bpf,+perfmon,+net_admin", arguments)));
+        let unit = host.namespace.within(|| Ok(output_without("-all,+bpf,+perfmon,+net_admin", arguments)));
         let (code, text) = unit.unwrap();
         assert!(code == 0 && !text.contains("warning"), "{arguments:?}: {code} {text}");
         assert_eq!(host.default(), default);
@@ -281,29 +274,29 @@ fn the_rights_of_the_unit_are_enough_for_its_own_namespace() {
 
 #[test]
 fn a_rule_that_may_not_be_removed_is_not_said_to_be_gone() {
-    let Some(_alone) = alone() else { return };
-    let (code, text) = said_without("-net_admin", &["dscp", "lo", "--by", "none"]);
+    let Some(_guard) = programs_guard() else { return };
+    let (code, text) = output_without("-net_admin", &["dscp", "lo", "--by", "none"]);
     assert!(code == 3 && text.starts_with("missing: CAP_NET_ADMIN;"), "{code} {text}");
 }
 
 /// After a `load` killed between mount and mkdir, the next command unmounts the host's only bpf file system.
 #[test]
 fn a_file_system_that_nothing_is_in_goes() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     if is_mounted() {
         eprintln!("skipped: the host has a bpf file system");
         return;
     }
     let mount = Command::new("mount").args(["-t", "bpf", "shortflow", "/sys/fs/bpf"]).status();
     assert!(mount.unwrap().success() && is_mounted());
-    assert!(eventually(|| is_nothing_loaded(&said(&["status"]))));
+    assert!(eventually(|| is_nothing_loaded(&output_of(&["status"]))));
     assert!(!is_mounted());
 }
 
 /// By default the kernel mounts a bpf file system in which every user may make directories and links.
 #[test]
 fn nothing_is_removed_at_the_end_of_another_users_link() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let victim = format!("{}/victim", env!("CARGO_TARGET_TMPDIR"));
     fs::create_dir_all(format!("{victim}/below")).unwrap();
     let status = |user: &str, made: &str| {
@@ -358,7 +351,7 @@ impl Drop for Named {
 /// `ip netns exec` also makes a mount namespace, and pins in it are gone when the command ends.
 #[test]
 fn nothing_is_loaded_where_the_pins_would_not_last() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let named = Named::new();
     let advice = format!("nsenter --net=/run/netns/{}", named.0);
     let (code, text) = named.ip_netns_exec(&["load", "sf_dctcp"]);
@@ -381,7 +374,7 @@ fn nothing_is_loaded_where_the_pins_would_not_last() {
 
 #[test]
 fn an_ordinary_user_is_told_what_a_command_takes() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     // A copy in a directory from which an ordinary user can run it.
     let copy = std::env::temp_dir().join(format!("shortflow-{}", std::process::id()));
     fs::copy(env!("CARGO_BIN_EXE_shortflow-linux"), &copy).unwrap();
@@ -406,14 +399,14 @@ fn an_ordinary_user_is_told_what_a_command_takes() {
 /// A listening socket keeps the congestion control with which it was made.
 #[test]
 fn listeners_from_before_are_named() {
-    let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some(of_kernel()));
+    let Some(_guard) = programs_guard() else { return };
+    let host = OccupiedNamespace::new(Some(allowed_default()));
     let listen = || host.namespace.within(|| TcpListener::bind("127.0.0.1:0")).unwrap();
     let port = |listener: &TcpListener| listener.local_addr().unwrap().port().to_string();
     let status = || host.namespace.within(|| Ok(must(&["status"]))).unwrap();
     let before = listen();
-    let named = format!("until restarted: {} on port {}\n", of_kernel(), port(&before));
-    let load = host.namespace.within(|| Ok(said(&["load", "sf_dctcp", "--default"]))).unwrap();
+    let named = format!("until restarted: {} on port {}\n", allowed_default(), port(&before));
+    let load = host.namespace.within(|| Ok(output_of(&["load", "sf_dctcp", "--default"]))).unwrap();
     assert!(load.0 == 0 && load.1.contains(&named), "{load:?}");
     let _after = listen();
     assert!(status().contains(&named), "{}", status());
@@ -423,8 +416,8 @@ fn listeners_from_before_are_named() {
 
 #[test]
 fn dscp_marking_is_listed_and_ends_with_what_is_loaded() {
-    let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some(of_kernel()));
+    let Some(_guard) = programs_guard() else { return };
+    let host = OccupiedNamespace::new(Some(allowed_default()));
     must(&["load", "sf_dctcp", "sf_fast"]);
     host.load(&["dscp", "lo", "--by", "size"]);
     host.load(&["dscp", "lo", "--by", "sent"]);
@@ -440,13 +433,13 @@ fn dscp_marking_is_listed_and_ends_with_what_is_loaded() {
     assert!(host.marks_dscp());
     // The state that an `unload` leaves if it is killed when it has ended all registrations.
     fs::remove_dir_all(format!("{DIRECTORY}/sf_dctcp")).unwrap();
-    assert!(eventually(|| is_nothing_loaded(&said(&["status"]))));
+    assert!(eventually(|| is_nothing_loaded(&output_of(&["status"]))));
     assert!(!host.marks_dscp());
 }
 
 #[test]
 fn status_as_a_document() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let read = || serde_json::from_str::<Value>(&must(&["status", "--json"])).unwrap();
     assert_eq!(read()["loaded"], json!([]));
     must(&["load", "sf_dctcp", "--param", "g=0.25"]);
@@ -463,8 +456,8 @@ fn status_as_a_document() {
 /// libbpf by itself complains of devices without filters, and of a `clsact` qdisc that exists already.
 #[test]
 fn nothing_is_said_on_stderr_when_all_is_well() {
-    let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some(of_kernel()));
+    let Some(_guard) = programs_guard() else { return };
+    let host = OccupiedNamespace::new(Some(allowed_default()));
     let mark: &[&str] = &["dscp", "lo", "--by", "sent"];
     for arguments in [&["load", "sf_dctcp"], mark, mark, &["status"], &["unload"]] {
         let output = host.namespace.within(|| program().args(arguments).output()).unwrap();
@@ -474,7 +467,7 @@ fn nothing_is_said_on_stderr_when_all_is_well() {
 
 #[test]
 fn a_control_that_is_named_twice_is_loaded_once() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let text = must(&["load", "sf_fast", "sf_dctcp", "fast"]);
     let names: Vec<&str> =
         text.lines().filter_map(|line| line.split_once(": loaded")).map(|one| one.0).collect();
@@ -483,21 +476,21 @@ fn a_control_that_is_named_twice_is_loaded_once() {
 
 #[test]
 fn unload_says_what_goes_with_the_last_one() {
-    let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some(of_kernel()));
+    let Some(_guard) = programs_guard() else { return };
+    let host = OccupiedNamespace::new(Some(allowed_default()));
     host.load(&["load", "sf_dctcp", "sf_fast", "--default"]);
     must(&["class", "5001=short"]);
     let unload = |name| host.namespace.within(|| Ok(must(&["unload", name]))).unwrap();
     assert_eq!(unload("sf_dctcp"), "sf_dctcp: unloaded\n");
-    let default = format!("{}: again the default of this network namespace\n", of_kernel());
+    let default = format!("{}: again the default of this network namespace\n", allowed_default());
     assert_eq!(unload("sf_fast"), default + "sf_fast: unloaded\nport 5001: no class\n");
 }
 
 /// The namespace of a default counts as gone though some processes hide their namespace even from root.
 #[test]
 fn to_root_a_namespace_that_is_gone_is_gone() {
-    let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some(of_kernel()));
+    let Some(_guard) = programs_guard() else { return };
+    let host = OccupiedNamespace::new(Some(allowed_default()));
     host.load(&["load", "sf_dctcp", "--default"]);
     drop(host);
     assert!(!must(&["unload"]).contains("warning"));
@@ -507,19 +500,19 @@ fn to_root_a_namespace_that_is_gone_is_gone() {
 /// A user may lock every file that the user may open, so only root may open the lock file.
 #[test]
 fn only_root_can_hold_the_lock() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let mode = fs::metadata("/run/shortflow.lock").unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let readable = File::open("/sys/fs").unwrap();
     assert!(try_lock(&readable).unwrap());
-    assert!(eventually(|| is_nothing_loaded(&said(&["status"]))));
+    assert!(eventually(|| is_nothing_loaded(&output_of(&["status"]))));
 }
 
 #[test]
 fn a_wrong_cgroup_is_refused_before_anything_is_loaded() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     for cgroup in ["/nope", "/tmp"] {
-        let (code, text) = said(&["load", "sf_dctcp", "--cgroup", cgroup]);
+        let (code, text) = output_of(&["load", "sf_dctcp", "--cgroup", cgroup]);
         let names_place = text.contains("(mounted at /");
         assert!(cgroup == "/nope" || names_place, "{text}");
         assert!(code == 2 && text.starts_with(&format!("--cgroup {cgroup}: ")), "{code} {text}");
@@ -531,11 +524,12 @@ fn a_wrong_cgroup_is_refused_before_anything_is_loaded() {
 /// gone since.
 #[test]
 fn where_the_default_from_before_is_gone_the_hosts_is_there() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     // If the first process hides its namespace, the namespace that loads first stands for the host's.
     let first = File::open("/proc/1/ns/net").map(Namespace::from);
-    let of_host = first.map_or(of_kernel().to_owned(), |first| first.within(|| Ok(default_here())).unwrap());
-    let [heir, one, other] = [(); 3].map(|()| Inhabited::new(Some(of_kernel())));
+    let of_host =
+        first.map_or(allowed_default().to_owned(), |first| first.within(|| Ok(default_here())).unwrap());
+    let [heir, one, other] = [(); 3].map(|()| OccupiedNamespace::new(Some(allowed_default())));
     let records = [(&one, "gone-one"), (&other, "gone-other")];
     for (here, expected) in records {
         for (host, name) in records {
@@ -547,7 +541,7 @@ fn where_the_default_from_before_is_gone_the_hosts_is_there() {
             map.update(&inode.to_ne_bytes(), &value, MapFlags::EXIST).unwrap();
         }
         heir.namespace.within(|| fs::write(DEFAULT, "sf_dctcp")).unwrap();
-        let (code, text) = here.namespace.within(|| Ok(said(&["unload"]))).unwrap();
+        let (code, text) = here.namespace.within(|| Ok(output_of(&["unload"]))).unwrap();
         assert!(code == 0 && !is_registered("sf_"), "{code} {text}");
         // One line for the namespace's own default, and one for the namespace without a record.
         let named = text
@@ -562,7 +556,7 @@ fn where_the_default_from_before_is_gone_the_hosts_is_there() {
 
 #[test]
 fn where_registrations_cannot_be_seen_nothing_counts_as_gone() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     let hide = "mount -t tmpfs none /proc/sys/net/ipv4 && exec \"$0\" status";
     let line = ["unshare", "--mount", "sh", "-c", hide, env!("CARGO_BIN_EXE_shortflow-linux")];
@@ -573,7 +567,7 @@ fn where_registrations_cannot_be_seen_nothing_counts_as_gone() {
 
 #[test]
 fn a_command_that_waits_says_for_what() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let lock = File::open("/run/shortflow.lock").unwrap();
     assert!(try_lock(&lock).unwrap());
     // Child processes inherit the locked file, but not its clone.
@@ -590,7 +584,7 @@ fn a_command_that_waits_says_for_what() {
 /// The kernel detaches the programs some time after the cgroup is removed.
 #[test]
 fn a_cgroup_that_is_gone_is_not_counted() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let Some(cgroup) = Cgroup::new("gone") else { return };
     must(&["load", "sf_dctcp", "--cgroup", &cgroup.0]);
     assert!(must(&["status"]).contains("1 cgroup"));

@@ -8,7 +8,7 @@ mod common;
 use common::hosts::{Host, tool};
 use common::messages::{SEGMENT, Trace, messages, messages_under, roomy_host};
 use common::wire::{Fate, Seen};
-use common::{alone, best_of_three, hides_connections, must};
+use common::{best_of_three, hides_connections, must, programs_guard};
 use std::fs;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -58,7 +58,7 @@ impl Hole {
 /// acknowledge segments before the hole.
 #[test]
 fn a_loss_is_repaired_at_once_and_halves_the_window() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     best_of_three(|| {
         let hole = Hole::new(60..61, Fate::Drop);
@@ -82,7 +82,7 @@ fn a_loss_is_repaired_at_once_and_halves_the_window() {
 /// The packet arrives 8 ms late and has been retransmitted in the meantime.
 #[test]
 fn a_loss_that_was_none_leaves_the_window_as_it_was() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     best_of_three(|| {
         let hole = Hole::new(60..61, Fate::Late(Duration::from_millis(8)));
@@ -101,7 +101,7 @@ fn a_loss_that_was_none_leaves_the_window_as_it_was() {
 /// marked packets only or unmarked packets only, and its echo says which, even if it covers several packets.
 #[test]
 fn acknowledgements_echo_just_the_marks() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     let fates = |number, is_new: bool| match number % 8 {
         1 | 4 | 5 if is_new => Fate::Mark,
@@ -128,7 +128,7 @@ fn acknowledgements_echo_just_the_marks() {
 /// hole only, so one segment leaves for each arrival.
 #[test]
 fn no_burst_follows_the_loss_of_most_of_a_window() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     best_of_three(|| {
         let Hole { trace, second, filled, .. } = Hole::new(60..110, Fate::Drop);
@@ -143,7 +143,7 @@ fn no_burst_follows_the_loss_of_most_of_a_window() {
 /// message, and SACK has acknowledged them.
 #[test]
 fn a_timeout_in_recovery_halves_what_is_in_the_network() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     best_of_three(|| {
         let mut sent = Instant::now();
@@ -171,7 +171,7 @@ fn a_timeout_in_recovery_halves_what_is_in_the_network() {
 /// the packets before has left already, so none is repeated.
 #[test]
 fn no_acknowledgement_is_repeated() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     let fates = |number, _| if number % 2 == 0 { Fate::Mark } else { Fate::Pass };
     let trace = messages(hosts("sf_dctcp"), 600, &[], Duration::from_millis(3), fates).unwrap();
@@ -202,7 +202,7 @@ const CARDS: [&str; 2] = ["gso_max_segs 1", "gso_max_segs 65535"];
 /// Two seconds after the last segment, nine timeouts of about 220 ms have passed.
 #[test]
 fn after_a_pause_the_window_is_the_initial_one_unless_the_host_says_otherwise() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     for card in CARDS {
         best_of_three(|| {
@@ -218,7 +218,7 @@ fn after_a_pause_the_window_is_the_initial_one_unless_the_host_says_otherwise() 
 /// window leaves at once.
 #[test]
 fn a_pause_halves_the_window_with_each_timeout() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     for card in CARDS {
         best_of_three(|| {
@@ -236,7 +236,7 @@ fn a_pause_halves_the_window_with_each_timeout() {
 /// The second message runs under Reno, which grows the window. A route may set another initial window.
 #[test]
 fn the_initial_window_is_that_of_the_route_and_not_that_of_the_control_before() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     best_of_three(|| {
         for initial in [10, 14] {
@@ -255,7 +255,7 @@ fn the_initial_window_is_that_of_the_route_and_not_that_of_the_control_before() 
 /// Reno has halved its window after a loss. The control that takes over does not begin slow start again.
 #[test]
 fn the_slow_start_threshold_is_that_of_the_control_before() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     best_of_three(|| {
         let fates = |number, _| if number == 60 { Fate::Drop } else { Fate::Pass };

@@ -5,7 +5,7 @@
 mod common;
 
 use common::hosts::{SCENARIO, accept, between, host, tool};
-use common::{alone, eventually, is_nothing_loaded, must, program, said};
+use common::{eventually, is_nothing_loaded, must, output_of, program, programs_guard};
 use rustix::net::sockopt::tcp_congestion;
 use serde_json::Value;
 use shortflow_deploy::sys::Namespace;
@@ -18,15 +18,15 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// A process in a namespace, by which commands find the namespace.
-struct Inhabitant(Child);
+struct Occupant(Child);
 
-impl Inhabitant {
-    fn of(namespace: &Namespace) -> io::Result<Inhabitant> {
-        namespace.within(|| Command::new("cat").stdin(Stdio::piped()).spawn()).map(Inhabitant)
+impl Occupant {
+    fn of(namespace: &Namespace) -> io::Result<Occupant> {
+        namespace.within(|| Command::new("cat").stdin(Stdio::piped()).spawn()).map(Occupant)
     }
 }
 
-impl Drop for Inhabitant {
+impl Drop for Occupant {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -40,7 +40,7 @@ const SIZE: usize = 100_000;
 
 /// Runs a command in a namespace. Returns its output.
 fn ran(namespace: &Namespace, arguments: &[&str]) -> io::Result<String> {
-    namespace.within(|| match said(arguments) {
+    namespace.within(|| match output_of(arguments) {
         (0, text) => Ok(text),
         (code, text) => Err(Error::other(format!("{arguments:?}: {code}: {text}"))),
     })
@@ -68,12 +68,12 @@ fn routes(namespace: &Namespace) -> io::Result<String> {
 
 #[test]
 fn a_canary_by_route_begins_and_ends_with_the_commands() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let hosts = [host(0, FORMER, "1").unwrap(), host(1, FORMER, "1").unwrap()];
     let addresses = [0, 1].map(|number| ipv4(HostId(number)).to_string());
     let both = |control: &str| [control.to_owned(), control.to_owned()];
     let done = between(SCENARIO, "tcp-ecn", hosts, |[a, b]| {
-        let _inhabitants = [Inhabitant::of(a)?, Inhabitant::of(b)?];
+        let _occupants = [Occupant::of(a)?, Occupant::of(b)?];
         let before = [routes(a)?, routes(b)?];
         let listener = b.within(|| TcpListener::bind((ipv4(HostId(1)), 7000)))?;
         let (found, timeout) = controls(a, &listener)?;
@@ -131,13 +131,13 @@ fn a_canary_by_route_begins_and_ends_with_the_commands() {
         Ok(())
     });
     done.unwrap();
-    assert!(eventually(|| is_nothing_loaded(&said(&["status"]))));
+    assert!(eventually(|| is_nothing_loaded(&output_of(&["status"]))));
 }
 
 /// `load` fails before it loads anything, and says what it expected.
 #[test]
 fn routes_that_cannot_be_are_refused() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let (a, _device) = host(0, FORMER, "1").unwrap();
     for (arguments, why) in [
         (&["--route", "db1"][..], "expected an address or a prefix"),
@@ -147,10 +147,10 @@ fn routes_that_cannot_be_are_refused() {
         (&["--route", "10.0.0.1", "--rto-min", "1500us"], "expected whole milliseconds"),
         (&["--restrict", "--default"], "cannot be used with"),
     ] {
-        let (code, text) = a.within(|| Ok(said(&[&["load", "sf_dctcp"], arguments].concat()))).unwrap();
+        let (code, text) = a.within(|| Ok(output_of(&[&["load", "sf_dctcp"], arguments].concat()))).unwrap();
         assert!(code == 2 && text.contains(why), "{arguments:?}: {code}: {text}");
     }
-    assert!(is_nothing_loaded(&said(&["status"])));
+    assert!(is_nothing_loaded(&output_of(&["status"])));
 }
 
 /// Returns `true` if a user without capabilities may choose the control, in Python. If this cannot be tried, prints
@@ -172,7 +172,7 @@ fn chosen_by_nobody() -> Option<bool> {
 
 #[test]
 fn a_restricted_control_is_refused_to_users() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let text = must(&["load", "sf_dctcp"]);
     assert!(text.contains("every user of every network namespace may choose loaded controls"), "{text}");
     let Some(is_chosen) = chosen_by_nobody() else { return };
@@ -194,10 +194,10 @@ fn leftovers(namespace: &Namespace) -> io::Result<String> {
 /// `SHORTFLOW_KILLS` sets the number of kills (default: 6).
 #[test]
 fn kills_leave_no_route() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let kills: u64 = std::env::var("SHORTFLOW_KILLS").map_or(6, |text| text.parse().unwrap());
     let (a, _device) = host(0, FORMER, "1").unwrap();
-    let _inhabitant = Inhabitant::of(&a).unwrap();
+    let _occupant = Occupant::of(&a).unwrap();
     let to = ipv4(HostId(1)).to_string();
     let load = ["load", "sf_dctcp", "sf_fast", "--route", &to];
     // The kills are spread over the time that an undisturbed command takes.
@@ -221,7 +221,7 @@ fn kills_leave_no_route() {
         with_route += u64::from(!leftovers(&a).unwrap().is_empty());
         must(&["unload"]);
         assert_eq!(leftovers(&a).unwrap(), "", "after kill {kill} of {line:?}");
-        assert!(eventually(|| is_nothing_loaded(&said(&["status"]))), "after kill {kill} of {line:?}");
+        assert!(eventually(|| is_nothing_loaded(&output_of(&["status"]))), "after kill {kill} of {line:?}");
     }
     eprintln!("{kills} kills, {cut} of running commands, {with_route} while a route was there");
     assert!(2 * cut >= kills, "of {kills} kills only {cut} were in time");

@@ -4,10 +4,12 @@
 
 mod common;
 
-use common::hosts::{Host, Inhabited, SCENARIO, between, said_without, started, tool};
+use common::hosts::{Host, OccupiedNamespace, SCENARIO, between, output_without, started, tool};
 use common::messages::{messages, roomy_host};
 use common::wire::{Fate, Seen};
-use common::{alone, eventually, hides_connections, is_nothing_loaded, must, program, said, took};
+use common::{
+    eventually, hides_connections, is_nothing_loaded, must, output_of, program, programs_guard, took,
+};
 use shortflow_deploy::sys::Namespace;
 use shortflow_testbed::switch::ipv4;
 use shortflow_testbed::sys;
@@ -36,7 +38,7 @@ fn hosts(load: &[&str]) -> [Host; 2] {
 /// the segments with it. The flow starts with FaST's three probes of half a segment.
 #[test]
 fn a_window_below_one_segment_has_segments_of_its_size() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let fates = |number, _| if number < 12 { Fate::Pass } else { Fate::Mark };
     let trace = messages(hosts(&WITH), 50, &[], Duration::from_millis(2), fates).unwrap();
     let lengths = trace.seen.iter().filter_map(|seen| match seen {
@@ -75,7 +77,7 @@ fn forty([a, b]: &[Namespace; 2]) -> io::Result<Duration> {
 /// DCTCP's minimum, do lose packets.
 #[test]
 fn forty_windows_lose_nothing() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     for load in [&["load", "sf_dctcp"][..], &WITHOUT, &WITH] {
         let scenario = SCENARIO.replace("20pkt", "4pkt");
         let (took, network) = between(&scenario, "tcp-ecn", hosts(load), forty).unwrap();
@@ -90,7 +92,7 @@ fn forty_windows_lose_nothing() {
 
 /// A host with a default route by eth0, and with 10.2.0.0/16 by eth1.
 struct Router {
-    host: Inhabited,
+    host: OccupiedNamespace,
     _devices: [File; 2],
 }
 
@@ -105,7 +107,7 @@ impl Router {
             Ok(eth1)
         };
         let eth1 = namespace.within(set_up).unwrap();
-        Router { host: Inhabited::of(namespace), _devices: [eth0, eth1] }
+        Router { host: OccupiedNamespace::of(namespace), _devices: [eth0, eth1] }
     }
 
     fn ip(&self, line: &str) -> String {
@@ -123,7 +125,7 @@ impl Router {
 
 #[test]
 fn rules_and_routes_go_with_what_has_set_them() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let host = Router::new();
     let before = host.routing();
     assert!(host.load(&WITH).contains("segments=eth0"));
@@ -142,7 +144,7 @@ fn rules_and_routes_go_with_what_has_set_them() {
 /// Packets with the mark leave by the same device as packets without it, also with other routes and rules.
 #[test]
 fn nothing_leaves_by_another_device_than_without_a_mark() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let host = Router::new();
     for line in [
         "rule add to 10.9.0.0/16 table 9",
@@ -154,10 +156,10 @@ fn nothing_leaves_by_another_device_than_without_a_mark() {
     ] {
         host.ip(line);
     }
-    let said = host.load(&WITH);
+    let output = host.load(&WITH);
     assert!(
-        said.contains("warning: --segments: whole segments on a route over several devices: 10.7.0.0/16"),
-        "{said}"
+        output.contains("warning: --segments: whole segments on a route over several devices: 10.7.0.0/16"),
+        "{output}"
     );
     let by = |to: &str, mark: &str| {
         let line = ["ip", "-4", "route", "get", to, "mark", mark];
@@ -183,7 +185,7 @@ fn nothing_leaves_by_another_device_than_without_a_mark() {
 /// The connection leaves by eth0. The routes for smaller segments use eth1, its device when `load` made them.
 #[test]
 fn connections_by_another_device_are_not_marked() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let hosts = [0, 1].map(|number| roomy_host(number, "reno").unwrap());
     let load = || {
         let eth1 = sys::tap("eth1")?;
@@ -214,7 +216,7 @@ fn connections_by_another_device_are_not_marked() {
 /// change.
 #[test]
 fn killed_commands_leave_no_rules_and_routes() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let host = Router::new();
     for number in 0..200 {
         host.ip(&format!("route add 10.100.{number}.0/24 via 10.83.0.9 dev eth0"));
@@ -249,11 +251,11 @@ fn killed_commands_leave_no_rules_and_routes() {
 
 #[test]
 fn routes_where_a_command_may_not_go_are_named_and_removed_later() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let host = Router::new();
     let before = host.routing();
     host.load(&WITH);
-    let (code, text) = said_without("-sys_admin,-sys_ptrace", &["unload"]);
+    let (code, text) = output_without("-sys_admin,-sys_ptrace", &["unload"]);
     assert!(
         code == 0 && text.contains("CAP_SYS_PTRACE show all); routes of --segments remain"),
         "{code} {text}"
@@ -266,7 +268,7 @@ fn routes_where_a_command_may_not_go_are_named_and_removed_later() {
 /// `--cgroup` gets a file in a cgroup instead of a cgroup, which the kernel refuses only in the last step of `load`.
 #[test]
 fn a_load_that_fails_leaves_what_was_loaded() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
     let Some(cgroup) = mounts.lines().find(|line| line.contains(" cgroup2 ")) else {
         eprintln!("skipped: no cgroup2 file system");
@@ -277,12 +279,12 @@ fn a_load_that_fails_leaves_what_was_loaded() {
     let before = host.routing();
     let fail = |arguments: &[&str]| {
         let arguments = [arguments, &["--cgroup", &file]].concat();
-        let (code, text) = host.host.namespace.within(|| Ok(said(&arguments))).unwrap();
+        let (code, text) = host.host.namespace.within(|| Ok(output_of(&arguments))).unwrap();
         assert_ne!(code, 0, "{text}");
     };
     fail(&WITH);
     assert_eq!(host.routing(), before);
-    assert!(eventually(|| is_nothing_loaded(&said(&["status"]))));
+    assert!(eventually(|| is_nothing_loaded(&output_of(&["status"]))));
     host.load(&WITH);
     let made = host.routing();
     fail(&["load", "sf_fast", "sf_dctcp", "--segments", "eth0"]);
@@ -293,13 +295,13 @@ fn a_load_that_fails_leaves_what_was_loaded() {
 
 #[test]
 fn wrong_devices_and_other_laws_are_refused() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     for (arguments, says) in [
         (&["load", "sf_fast", "--segments", "nope"][..], "device \"nope\""),
         (&["load", "sf_dctcp", "--segments", "lo"], "needs sf_fast, the only control"),
         (&["load", "sf_fast", "--segments", "lo"], "no IPv4 route of table main uses lo alone"),
     ] {
-        let (code, text) = said(arguments);
+        let (code, text) = output_of(arguments);
         assert!(code == 2 && text.contains(says), "{arguments:?}: {code} {text}");
     }
 }

@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::hosts::{Cgroup, Inhabited, SCENARIO, accept, between, counted, host, tool};
-use common::{LAWS, alone, best_of_three, hides_connections, must, said, turn};
+use common::hosts::{Cgroup, OccupiedNamespace, SCENARIO, accept, between, counted, host, tool};
+use common::{LAWS, best_of_three, hides_connections, host_guard, must, output_of, programs_guard};
 use shortflow_deploy::sys::Namespace;
 use shortflow_sim::net::PortCounters;
 use shortflow_testbed::switch::ipv4;
@@ -89,7 +89,7 @@ fn transfer(hosts: &[Namespace; 2], sender: &Sender<'_>) -> io::Result<(Duration
         let took = at_end.recv_timeout(Duration::from_secs(20));
         let socket = hosts[0].within(|| tool("ss -tin state established"))?;
         let netstat = hosts[0].within(|| fs::read_to_string("/proc/thread-self/net/netstat"))?;
-        let status = said(&["status"]).1;
+        let status = output_of(&["status"]).1;
         drop(seen);
         sending.join().unwrap()?;
         receiving.join().unwrap()?;
@@ -186,7 +186,7 @@ impl Seen {
 /// Reno stays far below the buffer of 100 packets, and nothing is lost.
 #[test]
 fn the_slow_link_sets_the_pace_and_its_queue_marks() {
-    let Some(_turn) = turn() else { return };
+    let Some(_guard) = host_guard() else { return };
     best_of_three(|| {
         let Seen { took, slow, .. } = through_the_switch("reno", "1", "20pkt", &ONE).unwrap();
         eprintln!("{took:?}; {slow:?}");
@@ -199,7 +199,7 @@ fn the_slow_link_sets_the_pace_and_its_queue_marks() {
 /// 4 MB at 50 Mbit/s take 0.663 s with headers. Marks above 20 packets keep the queue below its limit of 100 packets.
 #[test]
 fn every_law_fills_a_marking_link_and_leaves_nothing_behind() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let before = host_state();
     let names: Vec<&str> = [&["load"][..], &LAWS].concat();
     must(&names);
@@ -224,7 +224,7 @@ fn every_law_fills_a_marking_link_and_leaves_nothing_behind() {
 /// 0.5 % of 2,763 packets are lost, 14 on average. Fast retransmit repairs the losses while other packets flow.
 #[test]
 fn lost_packets_are_sent_again_without_a_timeout() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let names: Vec<&str> = [&["load"][..], &LAWS].concat();
     must(&names);
     let scenario = format!("{SCENARIO}\n[faults]\nlinks = [\"s0->h1\"]\nloss = 0.005\n");
@@ -244,7 +244,7 @@ fn lost_packets_are_sent_again_without_a_timeout() {
 /// the window too.
 #[test]
 fn a_lost_tail_halves_the_window() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     best_of_three(|| {
         let scenario = format!("{SCENARIO}\n[faults]\nlinks = [\"s0->h1\"]\nloss = 0.03\n");
@@ -274,7 +274,7 @@ fn shows(status: &str, law: &str, text: &str) -> bool {
 /// A receiver that refuses ECN echoes no marks, so the connection falls back to the former default.
 #[test]
 fn without_ecn_the_former_default_takes_over() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let former = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
     must(&["load", "sf_dctcp"]);
     let seen = through_the_switch("sf_dctcp", "0", "20pkt", &ONE).unwrap();
@@ -286,7 +286,7 @@ fn without_ecn_the_former_default_takes_over() {
 /// Forty windows of two segments make a queue of about 70 packets. FaST's windows fall below one segment.
 #[test]
 fn many_windows_of_fast_keep_the_queue_short() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp", "sf_fast"]);
     best_of_three(|| {
         let mean = |law| {
@@ -303,11 +303,11 @@ fn many_windows_of_fast_keep_the_queue_short() {
 /// slow start left it.
 #[test]
 fn the_class_of_a_port_decides_the_cut() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_xdctcp", "--param", "ns=0"]);
     best_of_three(|| {
         let mean = |class: &str| {
-            assert_eq!(said(&["class", class]), (0, format!("port {PORT}: {}\n", &class[5..])));
+            assert_eq!(output_of(&["class", class]), (0, format!("port {PORT}: {}\n", &class[5..])));
             let seen = through_the_switch("sf_xdctcp", "1", "20pkt", &ONE).unwrap();
             assert!(shows(&seen.status, "sf_xdctcp", "2 with a class"), "{}", seen.status);
             seen.mean_queue()
@@ -320,7 +320,7 @@ fn the_class_of_a_port_decides_the_cut() {
 /// Applications state class, deadline and size by setsockopt(2). This needs a process in the cgroup.
 #[test]
 fn applications_of_a_cgroup_state_what_they_send() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let before = host_state();
     let (Some(inside), Some(outside)) = (Cgroup::new("in"), Cgroup::new("out")) else { return };
     let arguments = ["load", "sf_xdctcp", "--param", "ns=0", "--cgroup", &inside.0];
@@ -359,7 +359,7 @@ with socket.create_server(('', 0)) as server:
 /// 4 MB at the application's limit of 2.5 MB/s take 1.6 s, on a link of 6.25 MB/s.
 #[test]
 fn an_application_limits_its_rate() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let Some(cgroup) = Cgroup::new("rate") else { return };
     must(&["load", "sf_dctcp"]);
     let statements =
@@ -373,7 +373,7 @@ fn an_application_limits_its_rate() {
 /// host adds to both.
 #[test]
 fn a_single_segment_is_acknowledged_soon() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     best_of_three(|| {
         let [ours, reno] = ["sf_dctcp", "reno"].map(|control| delayed_ack(control).unwrap().as_secs_f64());
@@ -416,13 +416,13 @@ fn delayed_ack(control: &str) -> io::Result<Duration> {
 #[test]
 fn the_default_from_before_comes_back() {
     const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let before = host_state();
-    let host = Inhabited::of(Namespace::new().unwrap());
+    let host = OccupiedNamespace::of(Namespace::new().unwrap());
     let default = || host.namespace.within(|| fs::read_to_string(SYSCTL)).unwrap();
     host.namespace.within(|| fs::write(SYSCTL, "reno")).unwrap();
     for law in ["sf_dctcp", "sf_l2dct"] {
-        let loaded = host.namespace.within(|| Ok(said(&["load", law, "--default"]))).unwrap();
+        let loaded = host.namespace.within(|| Ok(output_of(&["load", law, "--default"]))).unwrap();
         assert_eq!((loaded.0, default().trim()), (0, law), "{}", loaded.1);
     }
     must(&["unload"]);
@@ -432,7 +432,7 @@ fn the_default_from_before_comes_back() {
 
 #[test]
 fn loading_twice_changes_nothing_and_other_parameters_replace() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let before = host_state();
     for (arguments, says) in [
         (&["load", "dctcp"][..], "sf_dctcp: loaded: g=0.0625"),
@@ -443,7 +443,7 @@ fn loading_twice_changes_nothing_and_other_parameters_replace() {
         (&["unload", "dctcp"], "sf_dctcp: unloaded"),
         (&["unload"], "nothing is loaded"),
     ] {
-        let (code, text) = said(arguments);
+        let (code, text) = output_of(arguments);
         assert!(code == 0 && text.contains(says), "{arguments:?}: {text}");
     }
     assert_eq!(host_state(), before);
@@ -452,7 +452,7 @@ fn loading_twice_changes_nothing_and_other_parameters_replace() {
 /// `load` is killed after 0 to 132 ms. The next command removes everything that it left.
 #[test]
 fn a_killed_load_leaves_nothing_that_the_next_command_does_not_remove() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let before = host_state();
     for step in 0..12 {
         let arguments = ["load", "sf_dctcp", "sf_l2dct", "--default"];

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{eventually, is_registered, measured, open_files, program, run, scenario, turn};
+use common::{eventually, host_guard, is_registered, measured, open_files, program, run, scenario};
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Stdio;
@@ -53,7 +53,7 @@ fn kept_programs() -> Option<usize> {
 
 #[test]
 fn a_killed_testbed_leaves_nothing() {
-    let Some(_turn) = turn() else { return };
+    let Some(_guard) = host_guard() else { return };
     let kills: u64 = std::env::var("SHORTFLOW_KILLS").map_or(4, |text| text.parse().unwrap());
     let (long, short) = (scenario("killed", "20s"), scenario("after-kills", "300ms"));
     let programs = kept_programs();

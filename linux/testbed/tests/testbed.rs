@@ -3,7 +3,9 @@
 
 mod common;
 
-use common::{alone, column, eventually, measured, must, open_files, program, run, scenario, turn};
+use common::{
+    column, eventually, host_guard, measured, must, open_files, program, programs_guard, run, scenario,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use shortflow_deploy::sys::try_lock;
@@ -17,7 +19,7 @@ use std::time::Duration;
 /// takes at least as long. With the packets of the long flow and its short queue it takes more, but less than 0.5 s.
 #[test]
 fn flows_of_a_scenario_on_real_tcp() {
-    let Some(_turn) = turn() else { return };
+    let Some(_guard) = host_guard() else { return };
     let document = measured(&scenario("real-tcp", "600ms"), &["--scheme", "tcp-ecn"]);
     let sizes = column(&document, "flows", "size_bytes");
     assert_eq!(sizes.iter().filter(|size| size.as_u64() == Some(50_000)).count(), 8);
@@ -44,7 +46,7 @@ fn flows_of_a_scenario_on_real_tcp() {
 /// ideal is the same with and without it.
 #[test]
 fn a_measured_card_leaves_the_ideal_as_it_was() {
-    let Some(_turn) = turn() else { return };
+    let Some(_guard) = host_guard() else { return };
     let ideals = |name: &str, ports: &str| {
         let path = scenario(name, "300ms");
         let text = std::fs::read_to_string(&path).unwrap();
@@ -65,7 +67,7 @@ fn a_measured_card_leaves_the_ideal_as_it_was() {
 /// connection.
 #[test]
 fn what_messages_of_one_connection_count_is_counted_once() {
-    let Some(_turn) = turn() else { return };
+    let Some(_guard) = host_guard() else { return };
     let messages = |class: &str, at: &str| {
         format!(
             "[[traffic]]\nkind = \"incast\"\nclass = \"{class}\"\nflows = 1\nfrom = [0]\nto = 2\nat = \"{at}\"\n\
@@ -104,7 +106,7 @@ fn what_messages_of_one_connection_count_is_counted_once() {
 /// chosen it.
 #[test]
 fn a_program_is_not_replaced_before_the_sockets_of_a_run_have_it() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let text = "title = \"t\"\nduration = \"2s\"\n[topology]\nkind = \"star\"\nhosts = 41\nrate = \"100Mbps\"\n\
                 rtt = \"2ms\"\n[switch]\nbuffer = \"100pkt\"\nmark_above = \"8pkt\"\n[[traffic]]\nkind = \"incast\"\n\
                 flows = 40\nto = 40\nsizes = { kind = \"fixed\", value = \"10KB\" }\n";
@@ -148,7 +150,7 @@ fn account(scenario: &Path, options: &[&str], mut disturb: impl FnMut(&Child)) -
 /// 1 % of the frames, and on an idle network none. `SHORTFLOW_STALLED` sets the number of runs (default: 1).
 #[test]
 fn stalls_are_seen() {
-    let Some(_turn) = turn() else { return };
+    let Some(_guard) = host_guard() else { return };
     let runs: u64 = std::env::var("SHORTFLOW_STALLED").map_or(1, |text| text.parse().unwrap());
     let path = scenario("stalled", "2s");
     for run in 0..runs {
@@ -182,7 +184,7 @@ fn keeps_awake(process: &Child) -> bool {
 /// run, they would be one per second, which is allowed.
 #[test]
 fn stalls_of_the_measured_time_are_not_diluted_by_the_warm_up() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/shortflow/scenarios");
     let options = ["--scheme", "l2dct", "--set", "warmup=5s", "--set", "duration=7s"];
     let mut pauses = 0..7;
@@ -202,7 +204,7 @@ fn stalls_of_the_measured_time_are_not_diluted_by_the_warm_up() {
 /// Runs keep time on an idle host. `SHORTFLOW_QUIET` declares the host idle, and sets the number of runs.
 #[test]
 fn without_stalls_runs_keep_time() {
-    let Some(_turn) = turn() else { return };
+    let Some(_guard) = host_guard() else { return };
     let Ok(runs) = std::env::var("SHORTFLOW_QUIET") else {
         return eprintln!("not asked for: SHORTFLOW_QUIET=RUNS");
     };
@@ -266,7 +268,7 @@ fn wrong_input_is_named() {
 /// A parent that is killed cannot end its children itself.
 #[test]
 fn a_testbed_ends_with_its_parent() {
-    let Some(_turn) = turn() else { return };
+    let Some(_guard) = host_guard() else { return };
     let long = scenario("orphan", "60s");
     let line = "\"$0\" testbed \"$1\" --scheme tcp-ecn --parent $$ >/dev/null & echo $!; wait";
     let mut parent = Command::new("sh");
@@ -287,7 +289,7 @@ fn a_testbed_ends_with_its_parent() {
 /// `check` reports a missing device before a run fails for it.
 #[test]
 fn a_missing_device_is_named() {
-    let Some(_turn) = turn() else { return };
+    let Some(_guard) = host_guard() else { return };
     let path = scenario("no-device", "600ms");
     let line = "mount -t tmpfs none /dev/net && \"$0\" check; \"$0\" testbed --scheme tcp \"$1\"";
     let mut hidden = Command::new("unshare");
@@ -306,7 +308,7 @@ fn a_missing_device_is_named() {
 /// Without the kernel's types (BTF) nothing loads, and commands that load a program give the same reason as `check`.
 #[test]
 fn missing_types_of_the_kernel_are_named() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&["load", "dctcp"]);
     let line = "mount -t tmpfs none /sys/kernel/btf && \"$0\" check; \"$0\" status; \"$0\" testbed --scheme l2dct \"$1\"";
     let mut hidden = Command::new("unshare");

@@ -5,8 +5,8 @@
 mod common;
 
 use common::{
-    Alone, alone, best_of_three, column, eventually, hides_connections, is_registered, measured, program,
-    run, said, scenario,
+    ProgramsGuard, best_of_three, column, eventually, hides_connections, is_registered, measured, output_of,
+    program, programs_guard, run, scenario,
 };
 use serde_json::Value;
 use std::ops::Range;
@@ -47,16 +47,16 @@ fn takes(scenario: &Path, arguments: &[&str], bounds: Range<f64>) {
     });
 }
 
-/// Waits for the turn of a test whose testbed holds a congestion control. Prints the reason and returns `None` if
+/// Waits for exclusive use of the host, for a test whose testbed holds a congestion control. Prints the reason and returns `None` if
 /// that is impossible.
-fn alone_with_held_ones() -> Option<Alone> {
-    let alone = alone()?;
+fn guard_for_held_programs() -> Option<ProgramsGuard> {
+    let guard = programs_guard()?;
     let (_, _, errors) = run(&scenario("held", "300ms"), &["--scheme", "dctcp", "--check"]);
     if errors.contains("before Linux 6.4") {
         eprintln!("skipped: {errors}");
         return None;
     }
-    Some(alone)
+    Some(guard)
 }
 
 /// A law without data on flows gives each host half of the link. Two flows of 3 MB then take about 0.97 s, 900 KB
@@ -65,7 +65,7 @@ fn alone_with_held_ones() -> Option<Alone> {
 /// take 0.59, 0.64, 0.20 and 0.43 s.
 #[test]
 fn the_kernel_knows_of_a_flow_what_a_simulation_knows() {
-    let Some(_alone) = alone_with_held_ones() else { return };
+    let Some(_guard) = guard_for_held_programs() else { return };
     let flow = |size: &str, more: &str| {
         format!("kind = \"incast\"\nflows = 1\nsizes = {{ kind = \"fixed\", value = \"{size}\" }}\n{more}")
     };
@@ -89,7 +89,7 @@ fn the_kernel_knows_of_a_flow_what_a_simulation_knows() {
 /// most 29 ms if packets of small or urgent flows leave first.
 #[test]
 fn the_switch_sends_the_packets_of_small_and_urgent_flows_first() {
-    let Some(_alone) = alone_with_held_ones() else { return };
+    let Some(_guard) = guard_for_held_programs() else { return };
     let flows = |size: &str, deadline: &str| {
         format!(
             "kind = \"incast\"\nflows = 8\nsizes = {{ kind = \"fixed\", value = \"{size}\" }}\n\
@@ -115,7 +115,7 @@ fn the_switch_sends_the_packets_of_small_and_urgent_flows_first() {
 /// labels differ, so the smaller flows end in the first half of the time.
 #[test]
 fn flow_labels_tell_sizes_apart_that_the_dscp_does_not() {
-    let Some(_alone) = alone_with_held_ones() else { return };
+    let Some(_guard) = guard_for_held_programs() else { return };
     let flows = |size: &str| {
         format!("kind = \"incast\"\nflows = 8\nsizes = {{ kind = \"fixed\", value = \"{size}\" }}")
     };
@@ -136,7 +136,7 @@ fn flow_labels_tell_sizes_apart_that_the_dscp_does_not() {
 /// threshold, they take 93 ms.
 #[test]
 fn flows_fall_through_the_queues_of_pias_as_they_send() {
-    let Some(_alone) = alone_with_held_ones() else { return };
+    let Some(_guard) = guard_for_held_programs() else { return };
     let short = "kind = \"incast\"\nflows = 1\nsizes = { kind = \"fixed\", value = \"20KB\" }\n\
                  at = \"700ms\"\nrepeat = 5\nevery = \"80ms\"";
     let scenario = two_senders("levels", [short, "kind = \"long-lived\"\nflows = 1"]);
@@ -150,7 +150,7 @@ fn flows_fall_through_the_queues_of_pias_as_they_send() {
 /// The name of a congestion control is unique in the whole kernel, so two testbeds cannot register the same one.
 #[test]
 fn a_second_testbed_with_the_same_congestion_control_says_why_it_cannot_begin() {
-    let Some(_alone) = alone_with_held_ones() else { return };
+    let Some(_guard) = guard_for_held_programs() else { return };
     let (long, check) = (scenario("first", "60s"), ["--scheme", "dctcp", "--check"]);
     let (code, out, errors) = run(&long, &check);
     assert_eq!((code, out.as_str(), errors.as_str()), (Some(0), "", ""));
@@ -159,7 +159,7 @@ fn a_second_testbed_with_the_same_congestion_control_says_why_it_cannot_begin() 
     first.arg("testbed").arg(&long).args(["--scheme", "dctcp"]).stdout(Stdio::null());
     let mut first = first.spawn().unwrap();
     eventually(|| is_registered("sf_dctcp"));
-    if hides_connections(&said(&["status"]).1) {
+    if hides_connections(&output_of(&["status"]).1) {
         first.kill().unwrap();
         first.wait().unwrap();
         return;
@@ -167,7 +167,7 @@ fn a_second_testbed_with_the_same_congestion_control_says_why_it_cannot_begin() 
     let (code, _, errors) = run(&long, &check);
     let (other, _, _) = run(&long, &["--scheme", "tcp", "--check"]);
     let is_seen = eventually(|| {
-        said(&["status"]).1.contains("sf_dctcp  (not loaded; a process, such as a testbed, holds it)")
+        output_of(&["status"]).1.contains("sf_dctcp  (not loaded; a process, such as a testbed, holds it)")
     });
     first.kill().unwrap();
     first.wait().unwrap();

@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::hosts::{Inhabited, tool};
-use common::{alone, eventually, hides_connections, is_nothing_loaded, must, said};
+use common::hosts::{OccupiedNamespace, tool};
+use common::{eventually, hides_connections, is_nothing_loaded, must, output_of, programs_guard};
 use rustix::net::sockopt::{set_tcp_congestion, tcp_congestion};
 use serde_json::{Value, json};
 use shortflow_deploy::sys::Namespace;
@@ -30,8 +30,8 @@ fn sockets(control: &str) -> io::Result<(TcpListener, TcpStream, TcpStream)> {
 
 #[test]
 fn listeners_of_an_unloaded_control_are_named_and_moved() {
-    let Some(_alone) = alone() else { return };
-    let host = Inhabited::of(Namespace::new().unwrap());
+    let Some(_guard) = programs_guard() else { return };
+    let host = OccupiedNamespace::of(Namespace::new().unwrap());
     let before = host.namespace.within(|| fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control"));
     let before = before.unwrap().trim().to_owned();
     must(&["load", "sf_dctcp", "sf_fast"]);
@@ -66,5 +66,5 @@ fn listeners_of_an_unloaded_control_are_named_and_moved() {
     let all = must(&["unload", "--live"]);
     assert!(all.contains("sf_*: moved") && all.contains("connections 0, listeners 1"), "{all}");
     assert_eq!(tcp_congestion(&other).unwrap(), before);
-    assert!(eventually(|| is_nothing_loaded(&said(&["status"]))));
+    assert!(eventually(|| is_nothing_loaded(&output_of(&["status"]))));
 }

@@ -9,7 +9,7 @@ mod common;
 use common::hosts::{Cgroup, Host, accept, host, tool};
 use common::messages::{messages, roomy_host};
 use common::wire::{Fate, Seen, carry};
-use common::{LAWS, alone, must, said};
+use common::{LAWS, allowed_default, must, output_of, programs_guard};
 use libbpf_rs::{Link, ObjectBuilder};
 use rustix::net::sockopt::{set_tcp_congestion, tcp_congestion};
 use serde_json::Value;
@@ -166,14 +166,6 @@ impl Outcome {
     }
 }
 
-/// Congestion control of the kernel that is the default of the sender's namespace: not Reno if every namespace may
-/// have another.
-fn former() -> &'static str {
-    let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap();
-    let is_allowed = |name: &&str| allowed.split_whitespace().any(|other| other == *name);
-    ["cubic", "bbr"].into_iter().find(is_allowed).unwrap_or("reno")
-}
-
 /// Makes two hosts, of which host 0 is the sender.
 fn hosts(way: Way, law: &str, agreed: bool) -> io::Result<[Host; 2]> {
     let of_peer = match (agreed, way.is_accepted()) {
@@ -182,7 +174,7 @@ fn hosts(way: Way, law: &str, agreed: bool) -> io::Result<[Host; 2]> {
         (true, true) => ("reno", "1"),
         (false, _) => ("reno", "0"),
     };
-    let hosts = [host(0, former(), "1")?, host(1, of_peer.0, of_peer.1)?];
+    let hosts = [host(0, allowed_default(), "1")?, host(1, of_peer.0, of_peer.1)?];
     hosts[0].0.within(|| {
         fs::write("/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0")?;
         fs::write("/proc/sys/net/ipv4/tcp_wmem", "4096 8000000 8000000")?;
@@ -190,7 +182,7 @@ fn hosts(way: Way, law: &str, agreed: bool) -> io::Result<[Host; 2]> {
             tool(&format!("ip route replace {}/32 dev eth0 congctl {law}", ipv4(HostId(1))))?;
         }
         if matches!(way, Way::Default | Way::DefaultAccepted) {
-            let (code, text) = said(&["load", law, "--default"]);
+            let (code, text) = output_of(&["load", law, "--default"]);
             (code == 0).then_some(()).ok_or(Error::other(text))?;
         }
         Ok(())
@@ -311,7 +303,7 @@ fn outcomes(way: Way, agreed: bool) -> Vec<(&'static str, Outcome)> {
 /// and needs no ECN, so it does not fall back.
 #[test]
 fn every_connection_has_a_law_however_it_was_chosen() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&[&["load"][..], &LAWS].concat());
     let (mut wrong, mut fallbacks) = (Vec::new(), 0);
     for way in Way::ALL {
@@ -322,7 +314,7 @@ fn every_connection_has_a_law_however_it_was_chosen() {
         for agreed in [true, false] {
             let is_expected = |law: &str, found: &Outcome| {
                 let stays = agreed || law == "sf_atcp";
-                found.is_sound(if stays { law } else { former() }, agreed)
+                found.is_sound(if stays { law } else { allowed_default() }, agreed)
             };
             let mut found = outcomes(way, agreed);
             // Up to three attempts, the rule of best_of_three() for numbers from real time.
@@ -356,7 +348,7 @@ fn every_connection_has_a_law_however_it_was_chosen() {
         let counted = &control["fallbacks"].as_array().unwrap()[..];
         // At least one fallback for each way; repeated attempts count too.
         let is_counted = |one: &Value| {
-            one["to"] == former()
+            one["to"] == allowed_default()
                 && one["reason"] == "no-ecn"
                 && one["connections"].as_u64().unwrap() as usize >= fallbacks
         };
@@ -366,14 +358,14 @@ fn every_connection_has_a_law_however_it_was_chosen() {
             counted.iter().any(is_counted)
         });
     }
-    let words = format!("since load run {}: the other end did not agree", former());
+    let words = format!("since load run {}: the other end did not agree", allowed_default());
     assert!(must(&["status"]).contains(&words));
 }
 
 /// AccECN (RFC 9768) counts as ECN: the law counts marks, and no connection falls back.
 #[test]
 fn accurate_ecn_is_ecn() {
-    let Some(_alone) = alone() else { return };
+    let Some(_guard) = programs_guard() else { return };
     must(&[&["load"][..], &LAWS].concat());
     for law in LAWS {
         let hosts = [0, 1].map(|number| roomy_host(number, law).unwrap());

@@ -1,7 +1,7 @@
 //! `load`: registers congestion controls with the kernel.
 
 use super::offers;
-use super::status::{of_before, other_listeners};
+use super::status::{listeners_text, other_listeners};
 use crate::Failure;
 use crate::check::{self, Finding};
 use crate::laws;
@@ -163,7 +163,7 @@ fn load(
         programs::make_default(pins, &last)?;
         println!("{last}: default of this network namespace");
         if !listeners.is_empty() {
-            warn(&of_before(&listeners));
+            warn(&listeners_text(&listeners));
         }
     }
     Ok(())

@@ -187,7 +187,7 @@ impl fmt::Display for Report {
             writeln!(f, "{}  (not loaded; {why})\n{control}", control.name)?;
         }
         if !self.others.is_empty() {
-            writeln!(f, "{}", of_before(&self.others))?;
+            writeln!(f, "{}", listeners_text(&self.others))?;
         }
         for listener in &self.listeners {
             let is_loaded = self.controls.iter().any(|control| control.name == listener.0.name);
@@ -240,7 +240,7 @@ fn by_name(listeners: &[Listener]) -> BTreeMap<&str, Vec<u16>> {
 }
 
 /// A line about listeners that do not have the default.
-pub fn of_before(listeners: &[Listener]) -> String {
+pub fn listeners_text(listeners: &[Listener]) -> String {
     let of_one = |(name, ports): (&str, Vec<u16>)| {
         let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
         format!("{name} on port {}", ports.join(", "))

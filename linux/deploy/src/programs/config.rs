@@ -1,6 +1,6 @@
 //! Parameters of our congestion controls, and the text that `status` shows of them.
 
-use super::pins::{CONFIG, PREFIX, Pins, refused};
+use super::pins::{CONFIG, PREFIX, Pins, failure_of};
 use crate::{Failure, laws};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use shortflow_cc::{Ecn, TransportConfig};
@@ -65,8 +65,8 @@ pub(super) fn needs_ecn(config: &TransportConfig) -> bool {
 
 /// Text of the parameters with which `name` was loaded.
 pub fn loaded_text(pins: &Pins, name: &str) -> Result<String, Failure> {
-    let map = MapHandle::from_pinned_path(pins.path(name).join(CONFIG)).map_err(refused(name))?;
-    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(refused(name))?;
+    let map = MapHandle::from_pinned_path(pins.path(name).join(CONFIG)).map_err(failure_of(name))?;
+    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(failure_of(name))?;
     let text = value.unwrap_or_default();
     let end = text.iter().take(TEXT).position(|byte| *byte == 0).unwrap_or(0);
     Ok(String::from_utf8_lossy(&text[..end]).into_owned())

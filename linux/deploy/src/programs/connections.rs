@@ -3,7 +3,7 @@
 use super::defaults::default_here;
 use super::messages;
 use super::namespaces::Seen;
-use super::pins::{PREFIX, refused};
+use super::pins::{PREFIX, failure_of};
 use super::ports::role_of;
 use crate::Failure;
 use libbpf_rs::query::{MapInfo, MapInfoIter};
@@ -54,7 +54,7 @@ pub fn connections() -> Result<Option<Vec<Connection>>, Failure> {
                 messages::taken();
                 return Ok(None);
             }
-            bytes => bytes.map_err(refused("status"))?,
+            bytes => bytes.map_err(failure_of("status"))?,
         };
         let of_map =
             bytes.chunks_exact(CONNECTION).filter_map(|one| Some((word(one, 64)?, Connection::read(one)?)));
@@ -85,7 +85,7 @@ impl Listener {
 /// Listening sockets of this network namespace.
 /// Fails if the kernel refuses the program that reads them.
 pub fn listeners_here() -> Result<Vec<Listener>, Failure> {
-    let bytes = records("listeners", IterOpts::None, None).map_err(refused("status"))?;
+    let bytes = records("listeners", IterOpts::None, None).map_err(failure_of("status"))?;
     let read = |record: &[u8]| {
         let (port, inode) = (word(record, 16)? as u16, word(record, 24)?);
         Some(Listener { name: name_in(record)?, port, inode })

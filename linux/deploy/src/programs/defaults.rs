@@ -1,7 +1,7 @@
 //! The default congestion control of network namespaces, and the earlier default.
 
 use super::namespaces::{Place, Seen, inode_here};
-use super::pins::{PREFIX, Pins, refused};
+use super::pins::{PREFIX, Pins, failure_of};
 use crate::sys::Namespace;
 use crate::{Failure, check};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
@@ -37,7 +37,7 @@ pub fn remember_host_default(pins: &Pins) -> Result<(), Failure> {
     if before.starts_with(PREFIX) || map.keys().next().is_some() {
         return Ok(());
     }
-    map.update(&0u64.to_ne_bytes(), &padded(before), MapFlags::ANY).map_err(refused(HOST))
+    map.update(&0u64.to_ne_bytes(), &padded(before), MapFlags::ANY).map_err(failure_of(HOST))
 }
 
 /// The host's default before the first of ours; if there is no record, the current default.
@@ -62,14 +62,14 @@ pub fn make_default(pins: &Pins, name: &str) -> Result<(), Failure> {
     if !before.starts_with(PREFIX) {
         let inode = inode_here()?;
         let map = open(pins, DEFAULTS)?;
-        map.update(&inode.to_ne_bytes(), &padded(before), MapFlags::ANY).map_err(refused(DEFAULTS))?;
+        map.update(&inode.to_ne_bytes(), &padded(before), MapFlags::ANY).map_err(failure_of(DEFAULTS))?;
     }
     fs::write(SYSCTL, name).map_err(Failure::host(format_args!("{SYSCTL} = {name}")))
 }
 
 /// Opens a map that the programs have pinned, because they read it too.
 fn open(pins: &Pins, name: &str) -> Result<MapHandle, Failure> {
-    MapHandle::from_pinned_path(pins.path(name)).map_err(refused(name))
+    MapHandle::from_pinned_path(pins.path(name)).map_err(failure_of(name))
 }
 
 /// True if the default of any namespace is recorded.
@@ -106,9 +106,9 @@ impl Restored {
 pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Result<Restored, Failure> {
     let path = pins.path(DEFAULTS);
     let map = path.exists().then(|| MapHandle::from_pinned_path(&path)).transpose();
-    let map = map.map_err(refused(DEFAULTS))?;
+    let map = map.map_err(failure_of(DEFAULTS))?;
     let mut records = match &map {
-        Some(map) => records(map).map_err(refused(DEFAULTS))?,
+        Some(map) => records(map).map_err(failure_of(DEFAULTS))?,
         None => BTreeMap::new(),
     };
     let host = host_default(pins);
@@ -129,7 +129,7 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
                     done.note(&place, &name, &before);
                 }
                 if let (Some(_), Some(map)) = (records.remove(&inode), &map) {
-                    map.delete(&inode.to_ne_bytes()).map_err(refused(DEFAULTS))?;
+                    map.delete(&inode.to_ne_bytes()).map_err(failure_of(DEFAULTS))?;
                 }
             }
             Ok(_) => drop(records.remove(&inode)),
@@ -145,7 +145,7 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     let is_gone = hidden == 0 || check::may_inspect_all();
     for (inode, before) in records {
         match &map {
-            Some(map) if is_gone => map.delete(&inode.to_ne_bytes()).map_err(refused(DEFAULTS))?,
+            Some(map) if is_gone => map.delete(&inode.to_ne_bytes()).map_err(failure_of(DEFAULTS))?,
             _ => done.warnings.push(format!(
                 "network namespace {inode}: not found among those that may be inspected (CAP_SYS_ADMIN and \
                  CAP_SYS_PTRACE show all); its default was {before}"

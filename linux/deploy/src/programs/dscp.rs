@@ -2,7 +2,7 @@
 
 use super::messages;
 use super::namespaces::Seen;
-use super::pins::{Pins, refused};
+use super::pins::{Pins, failure_of};
 use crate::{Failure, sys};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{ErrorKind, MapCore, MapFlags, MapHandle, Object, TC_EGRESS, TcHook, TcHookBuilder};
@@ -68,12 +68,12 @@ impl DscpProgram {
     /// Fails if the kernel refuses the program.
     pub fn load(pins: &Pins, rule: Rule) -> Result<DscpProgram, Failure> {
         const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dscp.bpf.o"));
-        let mut object = pins.open_object(CODE).map_err(refused("DSCP marking"))?;
+        let mut object = pins.open_object(CODE).map_err(failure_of("DSCP marking"))?;
         for mut map in object.maps_mut().filter(|map| map.name().to_string_lossy().ends_with("rule")) {
             let value: Vec<u8> = rule.words().into_iter().flat_map(u64::to_ne_bytes).collect();
-            map.set_initial_value(&value).map_err(refused("DSCP marking"))?;
+            map.set_initial_value(&value).map_err(failure_of("DSCP marking"))?;
         }
-        object.load().map(DscpProgram).map_err(refused("DSCP marking"))
+        object.load().map(DscpProgram).map_err(failure_of("DSCP marking"))
     }
 
     /// Marks packets that leave `device` of this network namespace until the device is deleted. Replaces an earlier
@@ -92,7 +92,7 @@ impl DscpProgram {
                 .handle(HANDLE)
                 .priority(PREFERENCE)
                 .hook(TC_EGRESS);
-            hook.create().and_then(|mut hook| hook.attach()).map_err(refused(device))?;
+            hook.create().and_then(|mut hook| hook.attach()).map_err(failure_of(device))?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Connections that asked for one of our congestion controls but run another one, because ECN was not agreed.
 
-use super::pins::{Pins, refused};
+use super::pins::{Pins, failure_of};
 use crate::Failure;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::net::{IpAddr, Ipv6Addr};
@@ -41,7 +41,7 @@ impl Fallback {
 /// Fallbacks since the first `load`, sorted by name.
 pub fn fallbacks(pins: &Pins) -> Result<Vec<Fallback>, Failure> {
     const MAP: &str = "fallbacks";
-    let map = MapHandle::from_pinned_path(pins.path(MAP)).map_err(refused(MAP))?;
+    let map = MapHandle::from_pinned_path(pins.path(MAP)).map_err(failure_of(MAP))?;
     let read = |key: Vec<u8>| Fallback::read(&key, &map.lookup(&key, MapFlags::ANY).ok()??);
     let mut found: Vec<Fallback> = map.keys().filter_map(read).collect();
     found.sort_by(|one, other| (&one.from, &one.to).cmp(&(&other.from, &other.to)));

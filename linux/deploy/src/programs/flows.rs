@@ -1,7 +1,7 @@
 //! Messages on connections, stated by the process that has the sockets. This needs no cgroup. The starts of messages
 //! are exact stream offsets; with setsockopt(2) they are the bytes that TCP has sent.
 
-use super::pins::{Pins, refused};
+use super::pins::{Pins, failure_of};
 use crate::Failure;
 use crate::laws::role_number;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
@@ -38,7 +38,7 @@ impl Flows {
     /// Opens the map of the programs that share these pins.
     /// Fails if no program has been loaded.
     pub fn open(pins: &Pins) -> Result<Flows, Failure> {
-        MapHandle::from_pinned_path(pins.path("flows")).map(Flows).map_err(refused("flows"))
+        MapHandle::from_pinned_path(pins.path("flows")).map(Flows).map_err(failure_of("flows"))
     }
 
     /// States that the connection of this socket carries `flow` from now on.

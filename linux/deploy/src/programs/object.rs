@@ -1,7 +1,7 @@
 //! From an object file to a registered congestion control.
 
 use super::config::{TEXT, kernel_name, needs_ecn, text_of};
-use super::pins::{CONFIG, LINK, NEXT_CONFIG, NEXT_MAP, Pins, await_unregistered, refused};
+use super::pins::{CONFIG, LINK, NEXT_CONFIG, NEXT_MAP, Pins, await_unregistered, failure_of};
 use super::segments::Segments;
 use crate::{Failure, check, laws, sys};
 use libbpf_rs::btf::Btf;
@@ -68,14 +68,14 @@ impl Prepared {
         let name = kernel_name(config);
         let restricted = if users == Users::All { "" } else { RESTRICTED };
         let text = text_of(config) + restricted + &segments.map_or_else(String::new, Segments::text);
-        let kernel = Btf::from_vmlinux().map_err(refused(&name))?;
+        let kernel = Btf::from_vmlinux().map_err(failure_of(&name))?;
         let has_link = kernel.type_by_name::<Struct<'_>>("bpf_struct_ops_link").is_some();
         let fitting = format!("sf_{transport}{}", check::operations(&kernel));
-        let mut object = pins.open_object(code).map_err(refused(&name))?;
+        let mut object = pins.open_object(code).map_err(failure_of(&name))?;
         for mut map in object.maps_mut() {
             if map.map_type() == MapType::StructOps {
                 let fits = map.name() == fitting.as_str();
-                map.set_autocreate(fits).map_err(refused(&name))?;
+                map.set_autocreate(fits).map_err(failure_of(&name))?;
                 let operations = map.initial_value_mut().and_then(|operations| operations.get_mut(FLAGS..));
                 if let Some(bytes) = operations.and_then(|rest| rest.first_chunk_mut()) {
                     let of_users = if users == Users::All { NON_RESTRICTED } else { 0 };
@@ -83,14 +83,14 @@ impl Prepared {
                     *bytes = (of_users | of_ecn).to_ne_bytes();
                 }
                 if !has_link {
-                    map.set_map_flags(map.map_flags() & !BY_LINK).map_err(refused(&name))?;
+                    map.set_map_flags(map.map_flags() & !BY_LINK).map_err(failure_of(&name))?;
                 }
             } else if map.name().to_string_lossy().ends_with(CONFIG) {
                 let values = config_section(config, &Segments::config(segments), &text)?;
-                map.set_initial_value(&values).map_err(refused(&name))?;
+                map.set_initial_value(&values).map_err(failure_of(&name))?;
             }
         }
-        let object = object.load().map_err(refused(&name))?;
+        let object = object.load().map_err(failure_of(&name))?;
         Ok(Prepared { name, text, object, has_link })
     }
 
@@ -115,7 +115,7 @@ impl Prepared {
         }
         let directory = pins.path(&name);
         fs::create_dir(&directory).map_err(Failure::host(directory.display()))?;
-        let registered = self.pin_and_attach(&directory).map_err(refused(&name));
+        let registered = self.pin_and_attach(&directory).map_err(failure_of(&name));
         if registered.is_err() {
             pins.sweep()?;
         }
@@ -131,7 +131,7 @@ impl Prepared {
             return self.register(pins);
         }
         let name = self.name.clone();
-        let replaced = self.pin_and_update(&pins.path(&name)).map_err(refused(&name));
+        let replaced = self.pin_and_update(&pins.path(&name)).map_err(failure_of(&name));
         pins.settle(&name)?;
         replaced
     }
@@ -155,7 +155,7 @@ impl Prepared {
         let mut map = maps
             .find(|map| map.map_type() == MapType::StructOps && map.autocreate())
             .ok_or_else(|| Failure::Host(format!("{name}: its program has no operations")))?;
-        let link = map.attach_struct_ops().map_err(refused(&name))?;
+        let link = map.attach_struct_ops().map_err(failure_of(&name))?;
         drop(maps);
         Ok(Held { name, _link: link, _object: self.object })
     }
@@ -254,12 +254,12 @@ pub fn attach_setsockopt(pins: &Pins, cgroup: &Path) -> Result<bool, Failure> {
     let directory = fs::File::open(cgroup).map_err(|error| unusable(&error))?;
     let inode = directory.metadata().map_err(|error| unusable(&error))?.ino();
     let mut is_new = false;
-    let object = pins.open_object(CODE).and_then(OpenObject::load).map_err(refused("setsockopt"))?;
+    let object = pins.open_object(CODE).and_then(OpenObject::load).map_err(failure_of("setsockopt"))?;
     for program in object.progs_mut() {
         let path = pins.path(&format!("{}_{inode}", program.name().to_string_lossy()));
         if !path.exists() {
             let attached = program.attach_cgroup(directory.as_raw_fd());
-            attached.map_err(|error| unusable(&error))?.pin(&path).map_err(refused("setsockopt"))?;
+            attached.map_err(|error| unusable(&error))?.pin(&path).map_err(failure_of("setsockopt"))?;
             is_new = true;
         }
     }

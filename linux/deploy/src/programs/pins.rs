@@ -35,7 +35,7 @@ const LOCK: &str = "/run/shortflow.lock";
 /// `BPF_STRUCT_OPS_STATE_INUSE`: the word after the reference count in a registered map.
 const IN_USE: [u8; 4] = 1u32.to_ne_bytes();
 /// Longest wait for the end of a registration, which the kernel ends some time after the last file is gone.
-const PATIENCE: Duration = Duration::from_secs(5);
+const UNREGISTER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time that a command waits for other commands: before it says so, and before it gives up.
 const QUIET_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -115,13 +115,13 @@ impl Pins {
         let directory = self.path(name);
         let (link, map) = (directory.join(LINK), directory.join("map"));
         if link.exists() {
-            let held = Link::open(&link).map_err(refused(name))?;
+            let held = Link::open(&link).map_err(failure_of(name))?;
             // Links can be detached since Linux 6.11. In earlier kernels the link ends when its file is gone.
             let _ = held.detach();
             remove(&link)?;
         } else if map.exists() {
-            let held = MapHandle::from_pinned_path(&map).map_err(refused(name))?;
-            held.delete(&0u32.to_ne_bytes()).map_err(refused(name))?;
+            let held = MapHandle::from_pinned_path(&map).map_err(failure_of(name))?;
+            held.delete(&0u32.to_ne_bytes()).map_err(failure_of(name))?;
         }
         // The parameters are removed last, so every registered program has them.
         remove(&directory)?;
@@ -184,7 +184,7 @@ pub fn registered() -> Result<Vec<String>, Failure> {
 pub fn await_unregistered(name: &str) -> Result<(), Failure> {
     let mut waited = Duration::ZERO;
     while registered()?.iter().any(|other| other == name) {
-        if waited >= PATIENCE {
+        if waited >= UNREGISTER_TIMEOUT {
             return Err(Failure::Host(format!("{name}: still registered in the kernel")));
         }
         std::thread::sleep(PAUSE);
@@ -195,7 +195,7 @@ pub fn await_unregistered(name: &str) -> Result<(), Failure> {
 
 /// The failure of `what` by an error of libbpf: missing kernel types, or libbpf's own text, such as the verifier's
 /// reason.
-pub fn refused(what: &str) -> impl FnOnce(libbpf_rs::Error) -> Failure {
+pub fn failure_of(what: &str) -> impl FnOnce(libbpf_rs::Error) -> Failure {
     move |error| {
         let why = match check::without_types() {
             Some(remedy) => remedy.to_owned(),

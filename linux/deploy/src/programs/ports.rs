@@ -1,13 +1,13 @@
 //! Roles of ports, for applications that state no role.
 
-use super::pins::{Pins, refused};
+use super::pins::{Pins, failure_of};
 use crate::Failure;
 use crate::laws::role_number;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use shortflow_cc::Role;
 
 fn map(pins: &Pins) -> Result<MapHandle, Failure> {
-    MapHandle::from_pinned_path(pins.path("ports")).map_err(refused("ports"))
+    MapHandle::from_pinned_path(pins.path("ports")).map_err(failure_of("ports"))
 }
 
 /// The role with this number of [`role_number`].
@@ -37,10 +37,10 @@ pub fn set_port(pins: &Pins, port: u16, role: Role) -> Result<(), Failure> {
     if role != Role::Unknown {
         return map
             .update(&key, &u64::from(role_number(role)).to_ne_bytes(), MapFlags::ANY)
-            .map_err(refused("ports"));
+            .map_err(failure_of("ports"));
     }
     match map.delete(&key) {
-        Err(error) if error.kind() != libbpf_rs::ErrorKind::NotFound => Err(refused("ports")(error)),
+        Err(error) if error.kind() != libbpf_rs::ErrorKind::NotFound => Err(failure_of("ports")(error)),
         _ => Ok(()),
     }
 }

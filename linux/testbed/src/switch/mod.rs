@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Longest wait of the thread, after which it checks whether to stop.
-const PATIENCE: Span = Span::from_millis(5);
+const POLL_TIMEOUT: Span = Span::from_millis(5);
 /// Frames taken from one host before other hosts have their turn.
 const BURST: usize = 16;
 
@@ -134,7 +134,7 @@ pub fn no_stalls(scenario: &Scenario) -> Stalls {
 /// Rounds of a thread in this scenario. If nothing is due during a stall, the count misses at most the length of one
 /// round of the stall: one packet time, but no more than 5 ms.
 pub fn rounds(scenario: &Scenario) -> Rounds {
-    Rounds::new(packet_time(scenario).min(PATIENCE), no_stalls(scenario))
+    Rounds::new(packet_time(scenario).min(POLL_TIMEOUT), no_stalls(scenario))
 }
 
 /// Transmission time of a full packet on the slowest link.

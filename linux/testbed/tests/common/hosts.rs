@@ -46,25 +46,25 @@ pub fn started(line: &[&str]) -> (i32, String) {
 }
 
 /// Runs a command of the program as root without some capabilities. Returns its exit code and output.
-pub fn said_without(capabilities: &str, arguments: &[&str]) -> (i32, String) {
+pub fn output_without(capabilities: &str, arguments: &[&str]) -> (i32, String) {
     let limited = ["setpriv", "--bounding-set", capabilities, env!("CARGO_BIN_EXE_shortflow-linux")];
     started(&[&limited, arguments].concat())
 }
 
 /// A namespace with a process in it, by which commands find the namespace. The process ends with the test's process.
-pub struct Inhabited {
+pub struct OccupiedNamespace {
     pub namespace: Namespace,
     pub process: Child,
 }
 
-impl Inhabited {
-    pub fn of(namespace: Namespace) -> Inhabited {
+impl OccupiedNamespace {
+    pub fn of(namespace: Namespace) -> OccupiedNamespace {
         let process = namespace.within(|| Command::new("cat").stdin(Stdio::piped()).spawn()).unwrap();
-        Inhabited { namespace, process }
+        OccupiedNamespace { namespace, process }
     }
 }
 
-impl Drop for Inhabited {
+impl Drop for OccupiedNamespace {
     fn drop(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
@@ -97,13 +97,13 @@ impl Drop for Cgroup {
 
 /// Returns the next connection. Waits at most 20 s for it and for each read from it, because senders may fail.
 pub fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
-    const PATIENCE: Duration = Duration::from_secs(20);
+    const ACCEPT_TIMEOUT: Duration = Duration::from_secs(20);
     let (poll, mut ready) = (Poll::new()?, Vec::new());
     poll.add(listener, 0, READABLE)?;
-    poll.wait(PATIENCE, &mut ready)?;
+    poll.wait(ACCEPT_TIMEOUT, &mut ready)?;
     ready.first().ok_or(ErrorKind::TimedOut)?;
     let (socket, _) = listener.accept()?;
-    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.set_read_timeout(Some(ACCEPT_TIMEOUT))?;
     Ok(socket)
 }
 

@@ -1,7 +1,7 @@
 //! Messages over a wire on which a test decides the fate of each packet, and the record of the packets.
 
 use super::hosts::{Host, counted, host};
-use super::said;
+use super::output_of;
 use super::wire::{Fate, Seen, carry};
 use rustix::net::sockopt::set_tcp_congestion;
 use shortflow_testbed::switch::ipv4;
@@ -82,7 +82,7 @@ pub fn messages_under(
             send(None, Duration::ZERO)?;
             pauses.iter().try_for_each(|(pause, control)| send(*control, *pause))?;
             let counters = |name| fs::read_to_string(format!("/proc/thread-self/net/{name}"));
-            Ok((said(&["status"]).1, counters("netstat")? + &counters("snmp")?))
+            Ok((output_of(&["status"]).1, counters("netstat")? + &counters("snmp")?))
         });
         stop.store(true, Ordering::Relaxed);
         let seen = wire.join().unwrap();

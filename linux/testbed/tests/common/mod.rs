@@ -22,7 +22,7 @@ pub fn program() -> Command {
 }
 
 /// Runs the program under test. Returns its exit code and output.
-pub fn said(arguments: &[&str]) -> (i32, String) {
+pub fn output_of(arguments: &[&str]) -> (i32, String) {
     let output = program().args(arguments).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
@@ -30,7 +30,7 @@ pub fn said(arguments: &[&str]) -> (i32, String) {
 
 /// Runs a command that must succeed. Returns its output.
 pub fn must(arguments: &[&str]) -> String {
-    let (code, text) = said(arguments);
+    let (code, text) = output_of(arguments);
     assert_eq!(code, 0, "{arguments:?}: {text}");
     text
 }
@@ -46,6 +46,14 @@ pub fn took(arguments: &[&str]) -> Duration {
 pub fn is_registered(prefix: &str) -> bool {
     let names = std::fs::read_to_string(AVAILABLE).unwrap_or_default();
     names.split_whitespace().any(|name| name.starts_with(prefix))
+}
+
+/// Congestion control of the kernel that every namespace may have as its default. It is `reno`, to which failures fall
+/// back, only if the kernel permits no other.
+pub fn allowed_default() -> &'static str {
+    let allowed = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap();
+    let is_allowed = |name: &&str| allowed.split_whitespace().any(|other| other == *name);
+    ["cubic", "bbr"].into_iter().find(is_allowed).unwrap_or("reno")
 }
 
 /// The congestion controls that `load` knows, by the kernel's names.
@@ -76,12 +84,12 @@ pub fn best_of_three<T>(mut attempt: impl FnMut() -> T) -> T {
 }
 
 /// Time limit of a test, several times the duration of the longest.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TEST_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Turn of a test. Registrations and processors belong to the whole host, so only one test runs at a time, and each
-/// has a time limit.
-pub struct Turn {
-    _turn: MutexGuard<'static, ()>,
+/// Exclusive use of the host by one test. Registrations and processors belong to the whole host, so only one test runs
+/// at a time, and each has a time limit.
+pub struct HostGuard {
+    _lock: MutexGuard<'static, ()>,
     _alive: Sender<()>,
 }
 
@@ -91,7 +99,7 @@ fn watched(last: &'static str) -> Sender<()> {
     let (alive, watch) = mpsc::channel();
     let test = std::thread::current().name().unwrap_or_default().to_owned();
     std::thread::spawn(move || {
-        if watch.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+        if watch.recv_timeout(TEST_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
             let _ = writeln!(std::io::stderr(), "{test} hangs");
             // This command hangs too if the test holds the lock, so the wait has a limit.
             let ending = program().arg(last).spawn();
@@ -102,37 +110,40 @@ fn watched(last: &'static str) -> Sender<()> {
     alive
 }
 
-/// Waits for the turn of a test that makes hosts. If this host cannot have any, prints the reason and returns `None`.
-pub fn turn() -> Option<Turn> {
-    static TURN: Mutex<()> = Mutex::new(());
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+/// Waits for exclusive use of the host, for a test that makes hosts. If this host cannot have any, prints the reason
+/// and returns `None`.
+pub fn host_guard() -> Option<HostGuard> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    let lock = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     match obstacle() {
-        None => return Some(Turn { _turn: turn, _alive: watched("cleanup") }),
+        None => return Some(HostGuard { _lock: lock, _alive: watched("cleanup") }),
         Some(reason) => eprintln!("skipped: {reason}"),
     }
     None
 }
 
-/// Turn of a test that loads programs. Dropping it unloads them, also after a panic.
-pub struct Alone(Turn);
+/// Exclusive use of the host by a test that loads programs. Dropping the guard unloads them, also after a panic.
+pub struct ProgramsGuard(HostGuard);
 
-impl Drop for Alone {
+impl Drop for ProgramsGuard {
     fn drop(&mut self) {
-        said(&["unload"]);
+        output_of(&["unload"]);
     }
 }
 
-/// Waits for the turn of a test that loads programs. If the test cannot or should not load any, prints the reason and
-/// returns `None`.
-pub fn alone() -> Option<Alone> {
-    let turn = turn()?;
-    let reason = match said(&["status"]) {
+/// Waits for exclusive use of the host, for a test that loads programs. If the test cannot or should not load any,
+/// prints the reason and returns `None`.
+pub fn programs_guard() -> Option<ProgramsGuard> {
+    let guard = host_guard()?;
+    let reason = match output_of(&["status"]) {
         status if status.0 == 0 && !is_nothing_loaded(&status) => {
             "programs are loaded on this host".to_owned()
         }
         (0, _) if is_registered("sf_") => "another process runs them".to_owned(),
-        (0, _) if said(&["check"]).0 != 0 => "`shortflow-linux check` finds something missing".to_owned(),
-        (0, _) => return Some(Alone(Turn { _alive: watched("unload"), ..turn })),
+        (0, _) if output_of(&["check"]).0 != 0 => {
+            "`shortflow-linux check` finds something missing".to_owned()
+        }
+        (0, _) => return Some(ProgramsGuard(HostGuard { _alive: watched("unload"), ..guard })),
         (_, text) => text,
     };
     eprintln!("skipped: {reason}");
