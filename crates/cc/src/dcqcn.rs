@@ -447,7 +447,7 @@ mod tests {
     /// 1/16, and the cut takes 1/32 of the rate. Then a CNP comes at 105 µs: α is 1/32 at 105 µs, 1/2 · 1/32 + 1/2 at
     /// 106 µs, and a quarter of this at 108 µs. The cut takes half of this α.
     #[test]
-    fn a_decrease_timer_looks_for_notifications() {
+    fn a_decrease_timer_cuts_after_notifications() {
         let mut law = by_timers(Params { g: 0.5, ..Params::default() });
         cnp(&mut law, 100);
         assert_eq!((rates(&law), law.timer()), ((40.0, 40.0), Some(at(104).now)));

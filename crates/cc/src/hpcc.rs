@@ -294,7 +294,7 @@ mod tests {
 
     /// L. 12, 16–19: below η the window grows by W_AI per round, and after maxStage rounds by the factor η / U.
     #[test]
-    fn after_five_small_steps_it_takes_a_large_one() {
+    fn after_five_additive_steps_the_window_changes_by_a_factor() {
         let (mut law, mut window) = start(Params { increase: Some(Bytes::new(100)), ..Params::default() });
         (law.0.reference, law.0.utilisation) = (10_000.0, 0.475);
         let windows: Vec<f64> = (0..7).map(|_| law.0.compute(true)).collect();

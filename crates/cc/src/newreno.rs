@@ -96,7 +96,7 @@ mod tests {
 
     /// RFC 5681 Eq. 2, min(N, SMSS): an ACK of half a segment adds half a segment, an ACK of two segments adds one.
     #[test]
-    fn slow_start_adds_what_was_acknowledged_up_to_one_segment() {
+    fn slow_start_adds_the_acknowledged_bytes_up_to_one_segment() {
         for (acked, cwnd) in [(730, 2.5), (1460, 3.0), (2920, 3.0)] {
             let mut window = Window { cwnd: 2.0, ssthresh: f64::INFINITY };
             NewReno.on_ack(&mut window, &AckSample { acked: Bytes::new(acked), ..ack(false) });

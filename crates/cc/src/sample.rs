@@ -341,7 +341,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_class_tells_its_role_by_its_name() {
+    fn the_name_of_a_class_gives_its_role() {
         let names = ["short", "query", "long", "background", "video"];
         let roles = [Role::Short, Role::Short, Role::Long, Role::Long, Role::Unknown];
         assert_eq!(names.map(Role::of_class), roles);

@@ -295,7 +295,7 @@ mod tests {
     /// Algorithm 1, l. 8–11: each acknowledged segment adds ai / cwnd at one segment and above, and ai below one
     /// segment.
     #[test]
-    fn below_the_target_it_adds_a_segment_each_round_trip() {
+    fn below_the_target_the_window_gains_a_segment_each_round_trip() {
         let (mut law, mut window) = start(Params { ai: 2.0, ..plain() }, 8.0);
         law.on_ack(&mut window, &at(0, path(29, 0)));
         close(window.cwnd, 8.25);
@@ -306,7 +306,7 @@ mod tests {
 
     /// L. 14: 70 µs against a target of 50 µs take 0.8 · 20/70 of the window; 1 ms takes max_mdf.
     #[test]
-    fn above_the_target_it_cuts_by_the_excess() {
+    fn above_the_target_the_window_falls_by_the_excess() {
         let (mut law, mut window) = start(plain(), 7.0);
         law.on_ack(&mut window, &at(0, path(50, 0)));
         close(window.cwnd, 7.0 - 7.0 * 0.8 * 2.0 / 7.0);
@@ -363,7 +363,7 @@ mod tests {
 
     /// An ACK counts only newly delivered data, and at most one window of it (D7).
     #[test]
-    fn a_cumulative_ack_after_a_loss_grows_the_window_by_what_is_new() {
+    fn a_cumulative_ack_after_a_loss_grows_the_window_by_new_data() {
         let acks = |cwnd, newly: u64| {
             let (mut law, mut window) = start(plain(), cwnd);
             let path = PathSample { newly_delivered: Bytes::new(newly * 1460), ..path(0, 0) };

@@ -167,7 +167,7 @@ mod tests {
 
     /// Algorithm 1, l. 5: below T_low the rate grows by δ = 10 Mbit/s, even while the round-trip time grows.
     #[test]
-    fn below_the_low_threshold_it_adds_a_step() {
+    fn below_the_low_threshold_the_rate_gains_a_step() {
         let mut state = start(20.0);
         state.on_rtt(45e-6);
         close(state.rate, 5.01 * GIGA);
@@ -175,7 +175,7 @@ mod tests {
 
     /// L. 8: 1 ms against T_high = 500 µs multiplies the rate by 1 − 0.8 · (1 − 0.5) = 0.6.
     #[test]
-    fn above_the_high_threshold_it_cuts_by_the_excess() {
+    fn above_the_high_threshold_the_rate_falls_by_the_excess() {
         let mut state = start(1_000.0);
         state.on_rtt(1e-3);
         close(state.rate, 3.0 * GIGA);

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_choose_first_and_the_seed_goes_on() {
+    fn bytes_choose_first_and_then_the_seed() {
         let mut choices = Choices::new(&[1, 2, 3, 4, 7, 1, 0]);
         assert_eq!(choices.below(5), 2);
         assert_eq!(choices.below(1), 0, "takes no byte");

@@ -102,7 +102,7 @@ fn no_more_is_delivered_than_the_line_carries() {
 /// Two hosts send, one of them until 40 ms. All bytes that it has sent by then arrive, and the other gets the whole
 /// link. From 50 ms on, no byte of the first flow counts.
 #[test]
-fn a_flow_that_stops_delivers_what_it_has_sent() {
+fn a_flow_that_stops_delivers_all_sent_data() {
     let long =
         |from: u32, stop: &str| format!("[[traffic]]\nkind = 'long-lived'\nfrom = {from}\nto = 2\n{stop}\n");
     let rest = long(0, "stop = '40ms'") + &long(1, "") + "[measure]\nsample_every = '1ms'\n";
@@ -176,7 +176,7 @@ fn drops_marks_and_retransmissions_are_those_of_the_measured_time() {
 
 /// A packet finds no path at 5 ms, and again after timeouts of 10 and 20 ms. The third time is in the measured time.
 #[test]
-fn what_is_dropped_at_a_switch_without_a_way_on_is_counted_likewise() {
+fn drops_at_a_switch_without_a_route_are_counted() {
     let text = r#"
 title = "a dumbbell whose middle fails"
 warmup = "30ms"
@@ -195,7 +195,7 @@ traffic = [{ kind = "trace", file = "flows.csv", unmeasured = true }]
 /// A flow has losses and many timeouts. From a fifth of the run on, the predicted end of the run is near its real
 /// end.
 #[test]
-fn the_end_of_a_run_with_timeouts_is_foretold() {
+fn the_estimated_end_of_a_run_includes_timeouts() {
     struct Notes(Vec<(Instant, Instant)>);
     impl Observer for Notes {
         fn tick(&mut self, standing: RunProgress) -> bool {

@@ -41,7 +41,7 @@ const CASES: [Case; 7] = [
 ];
 
 #[test]
-fn flows_alone_take_what_their_packets_take() {
+fn a_single_flow_takes_the_time_of_its_packets() {
     for (tcp, rows, expected) in CASES {
         let text = star(3, &format!("[tcp]\n{tcp}\n{TRACE}"));
         let outcome = run(&scenario(&text, rows), &scheme("tcp", &[]));

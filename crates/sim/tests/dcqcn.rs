@@ -89,7 +89,7 @@ fn answers_pass_congestion_points() {
 
 /// A mark less than 50 µs after a CNP is reported when the 50 µs are over.
 #[test]
-fn a_mark_between_notifications_is_told_later() {
+fn a_mark_between_notifications_is_notified_later() {
     let notified = |marks: &str| {
         let text = star(3, "10ms", &format!("[faults]\nmark_data = [{marks}]\n")) + TRACE;
         let outcome = run(&scenario(&text, &["0,h0,h2,400000"]), &scheme("dcqcn", &[]));

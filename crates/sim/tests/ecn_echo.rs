@@ -105,7 +105,7 @@ fn full_marking_stops_growth_with_ecn_and_changes_nothing_without() {
 /// 16 to 18 round trips. With `"ns-2"`, all except the very first ACK open it, by one segment per round trip. With
 /// `"no"`, the window stays at two segments.
 #[test]
-fn marked_acks_open_the_window_only_where_the_scenario_says_so() {
+fn marked_acks_open_the_window_only_if_the_scenario_permits_it() {
     let held = scheme("dctcp", &[("transport.g", "0"), ("transport.initial_alpha", "0")]);
     let last_window = |grow: &str| {
         let rest = format!(

@@ -147,7 +147,7 @@ fn a_port_whose_link_is_down_is_neither_busy_nor_full() {
 /// samples every 100 ns. The link returns after 10 µs, while packets still arrive and some of the lost packets would
 /// still be in the queue.
 #[test]
-fn the_distribution_of_a_queue_forgets_what_an_outage_took() {
+fn the_distribution_of_a_queue_omits_packets_lost_in_an_outage() {
     let rest = "[tcp]\ninitial_window = 20\n[measure]\nports = [\"s0->h3\"]\nsample_every = \"100ns\"\n\
                 [[faults]]\nhosts = 3\ndown_at = \"1.2ms\"\nup_at = \"1.21ms\"\n";
     let text = star(4, &format!("{rest}{TRACE}")).replace("duration = \"1s\"", "duration = \"3ms\"");

@@ -61,7 +61,7 @@ fn grants_keep_the_link_full() {
 
 /// Every lost packet is repaired: packets of the first and the last part of a message, grants and acknowledgements.
 #[test]
-fn whatever_is_lost_is_asked_for_again() {
+fn lost_packets_are_requested_again() {
     for lost in ["drop_data = [1]", "drop_data = [3, 4, 9]", "drop_data = [68]", "loss = 0.05"] {
         let faults = format!("[faults]\n{lost}\n");
         let text = star(6, &faults) + TRACE;

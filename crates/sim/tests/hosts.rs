@@ -67,7 +67,7 @@ const NEED_JITTER: [&str; 5] = ["tcp", "newreno", "cubic", "atcp", "pfabric"];
 
 /// Two hosts send to a third; the second starts half a second later.
 #[test]
-fn long_flows_of_two_hosts_share_a_link_whoever_began() {
+fn long_flows_of_two_hosts_share_a_link_in_either_order_of_starts() {
     let traffic = "[[traffic]]\nkind = 'long-lived'\nflows = 2\nfrom = '0-1'\nto = 2\nstagger = '500ms'\n";
     let text =
         star("1Gbps", traffic).replace("duration = '2s'\nwarmup = '500ms'", "duration = '3s'\nwarmup = '1s'");
@@ -101,7 +101,7 @@ fn messages_pass_the_long_flow_of_their_host() {
 /// A scheduler may drop waiting packets of any connection: six messages start at once over a card of five packets, or
 /// a link that fails, or both.
 #[test]
-fn a_sender_whose_segments_the_card_drops_goes_on() {
+fn a_sender_recovers_from_drops_in_its_card() {
     let rows: Vec<String> = (0..6).map(|flow| format!("0s,0,{},60KB", flow % 2 + 1)).collect();
     let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
     let trace = "[[traffic]]\nkind = 'trace'\nfile = 'flows.csv'\n";

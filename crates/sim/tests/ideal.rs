@@ -130,7 +130,7 @@ fn a_flow_that_stops_leaves_the_link_to_the_others() {
 }
 
 #[test]
-fn what_the_drain_cuts_off_is_unfinished() {
+fn flows_open_at_the_end_of_the_drain_are_unfinished() {
     let text = star(3, TRACE).replace("duration = \"1s\"", "duration = \"1ms\"");
     let scenario =
         scenario(&text.replace("drain = \"100s\"", "drain = \"9ms\""), &["0,h0,h2,1MB", "0,h0,h2,1MB"]);

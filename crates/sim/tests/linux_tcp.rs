@@ -27,7 +27,7 @@ fn the_first_segments_are_acknowledged_one_by_one() {
 }
 
 #[test]
-fn what_changes_the_echo_is_acknowledged_at_once() {
+fn a_change_of_the_echo_is_acknowledged_at_once() {
     // Segments, marked segments, and waits for the timer without and with the setting. In the last case the second
     // mark changes nothing, but its segment reports the decrease (CWR).
     for (segments, marked, without, with) in

@@ -122,7 +122,7 @@ fn every_scheme_gives_the_same_by_every_plan() {
 
 /// Cases with one feature each that few networks have, and the numbers of cores that the feature allows.
 #[test]
-fn so_does_what_few_networks_have() {
+fn rare_features_give_equal_outcomes_in_all_modes() {
     type Keys<'a> = &'a [(&'a str, &'a str)];
     let fifo = "model = 'fifo'";
     let cases: [(&str, &str, Keys, Keys, &[usize]); 25] = [
@@ -226,7 +226,7 @@ proptest! {
     /// an arrival at an application, is known after the longest delay; applications take as long to answer. Some
     /// switches are far from all hosts, or in another network.
     #[test]
-    fn so_does_any_network(
+    fn random_networks_give_equal_outcomes_in_all_modes(
         delays in prop::collection::vec(prop_oneof![500u64..2000, 2000u64..300_000], 14),
         (far, answers, seed) in (any::<bool>(), any::<bool>(), 0u64..1000),
         name in prop::sample::select(vec!["tcp", "dctcp", "l2dct", "swift", "pfabric", "dcqcn"]),
@@ -300,7 +300,7 @@ fn laws_from_outside_see_all_connections_in_order_of_time() {
 }
 
 #[test]
-fn where_one_core_is_taken_the_reason_is_said() {
+fn a_run_on_one_core_names_the_reason() {
     let (own, dctcp) = (Own::scheme(false), scheme("dctcp", &[]));
     let why = |scenario: &Scenario, scheme: &Scheme, cores| {
         let (outcome, taken) = on(cores, scenario, scheme);
@@ -456,7 +456,7 @@ fn as_many_cores_are_advised_as_have_room() {
 
 /// Two sites are far from each other, and the racks in each site are close. Two parts are worthwhile, more are not.
 #[test]
-fn the_cut_that_is_advised_is_the_one_that_is_made() {
+fn the_recommended_number_of_parts_is_the_number_used() {
     let mut edges = "a,b,rate,delay\ns0,s3,10Gbps,5ms\n".to_owned();
     for site in [0, 3] {
         edges += &format!("s{site},s{},10Gbps,10ns\ns{site},s{},10Gbps,10ns\n", site + 1, site + 2);
@@ -490,7 +490,7 @@ impl Observer for Stopping {
 }
 
 #[test]
-fn whoever_looks_on_can_stop_all_parts() {
+fn an_observer_can_stop_all_parts() {
     let scenario = mix("fat-tree", &[]);
     let stopped = |panics| {
         let mut observer = Stopping { looks: 0, panics };

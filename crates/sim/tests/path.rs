@@ -146,7 +146,7 @@ fn an_empty_network_shows_its_round_trip_time_and_the_rate_of_the_window() {
 /// Ten segments sent at once wait in the queue of their host, behind 0 to 9 others. Packets of two flows meet in the
 /// switch. The rest of each round-trip time is that of the empty network.
 #[test]
-fn waiting_in_hosts_and_in_switches_is_told_apart() {
+fn waits_in_hosts_and_in_switches_are_separate() {
     let law = Recorder { cwnd: 10.0, ..Recorder::default() };
     long_flows(&law, 1, "");
     let seen = law.seen.lock().unwrap();
@@ -173,7 +173,7 @@ fn waiting_in_hosts_and_in_switches_is_told_apart() {
 /// Two hosts send to each other, 40 segments at a time on a path that holds 27. Data waits behind ACKs and data, and
 /// ACKs wait behind the data of the receiver. No processor is late.
 #[test]
-fn waiting_behind_what_the_receiver_sends_is_told_apart() {
+fn waits_behind_the_receivers_own_packets_are_separate() {
     let law = Recorder { cwnd: 40.0, ..Recorder::default() };
     let rows = ["0,h0,h1,2920000", "0,h1,h0,2920000"];
     run(&scenario(&star(2, TRACE), &rows), &scheme(&law, "sack"));
@@ -246,7 +246,7 @@ fn acks_that_do_not_advance_have_samples() {
 /// Packets are sprayed over four spines, which mark above two packets. They arrive in any order, and none is
 /// retransmitted. The marks reported to laws add up to the marked arrivals.
 #[test]
-fn marks_are_told_of_in_whatever_order_packets_arrive() {
+fn marks_are_echoed_in_any_order_of_arrivals() {
     let law = Recorder { cwnd: 40.0, ..Recorder::default() };
     let fabric = "\"leaf-spine\"\nracks = 2\nhosts_per_rack = 4\nspines = 4\nuplink_rate = \"1Gbps\"";
     let text = star(8, TRACE).replace("\"star\"\nhosts = 8", fabric).replace("\"20pkt\"", "\"2pkt\"");
@@ -276,7 +276,7 @@ fn a_rate_is_limited_by_the_application_where_data_runs_out_before_the_window() 
 /// data is not in flight, so the window was not full. With RACK, the window was not full at the retransmission of the
 /// first segment either.
 #[test]
-fn a_window_is_not_full_of_what_has_arrived() {
+fn data_that_has_arrived_leaves_room_in_the_window() {
     for (recovery, full) in [("sack", 10), ("rack", 9)] {
         let law = Recorder { cwnd: 10.0, ..Recorder::default() };
         let rows = ["0,h0,h2,14600", "0.0005,h0,h2,4380"];
@@ -290,7 +290,7 @@ fn a_window_is_not_full_of_what_has_arrived() {
 /// Five of twelve segments are lost, and proportional rate reduction retransmits them one by one when no other data
 /// is left. This wait is not application-limited.
 #[test]
-fn what_waits_to_be_sent_again_is_data() {
+fn segments_that_wait_for_retransmission_are_data() {
     let law = Recorder { cwnd: 10.0, ..Recorder::default() };
     let outcome = trace(&law, "rack", "[faults]\ndrop_data = [1, 2, 3, 4, 5]\n", &["0,h0,h2,17520"]);
     assert_eq!((outcome.flows[0].timeouts, outcome.flows[0].retransmits), (0, 5));
@@ -301,7 +301,7 @@ fn what_waits_to_be_sent_again_is_data() {
 /// fifth causes acknowledges the third and reports both. After that, each ACK reports one segment. The last one ends
 /// recovery and counts once.
 #[test]
-fn each_segment_of_an_ack_is_told_with_what_it_delivers() {
+fn each_segment_of_an_ack_is_reported_with_its_delivered_bytes() {
     let law = Recorder { cwnd: 10.0, ..Recorder::default() };
     let settings = "[tcp]\ngrow_by_segments = true\nack_every = 2\n[faults]\ndrop_data = [4]\n";
     trace(&law, "sack", settings, &["0,h0,h2,14600"]);
@@ -368,7 +368,7 @@ fn a_pacing_rate_spaces_packets() {
 }
 
 #[test]
-fn a_law_is_woken_when_it_asks() {
+fn a_law_is_called_when_its_timer_expires() {
     let every = Span::from_micros(700);
     let law = Recorder { cwnd: 2.0, every: Some(every), ..Recorder::default() };
     long_flows(&law, 1, "");

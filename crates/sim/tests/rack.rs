@@ -39,7 +39,7 @@ fn a_lost_tail_is_probed_for_after_two_round_trips() {
 /// §7.4.1: the last three of ten segments are lost. The probe is the tenth, and its SACK shows that the two before it
 /// are lost. Half of a flight of three is less than two, so the ninth waits for the ACK of the eighth.
 #[test]
-fn the_answer_to_a_probe_tells_of_the_losses_before_it() {
+fn the_answer_to_a_probe_shows_earlier_losses() {
     let outcome = rack(10, "drop_data = [8, 9, 10]");
     assert_eq!(repairs(&outcome), (3, 0));
     assert_eq!(fct(&outcome, 0), Span::from_nanos(6 * ROUND + 6 * SEGMENT));
@@ -101,7 +101,7 @@ fn a_connection_that_was_there_before_can_probe_at_once() {
 /// packet 18. So are their retransmissions, packets 17 and 23. The ACK of the third ends the recovery when three
 /// segments are SACKed above the hole.
 #[test]
-fn what_is_lost_twice_below_sacked_segments_waits_for_the_timer() {
+fn a_segment_lost_twice_below_sacked_segments_waits_for_the_timer() {
     assert_eq!(repairs(&rack(20, "drop_data = [3, 17, 18, 23]")), (4, 1));
 }
 

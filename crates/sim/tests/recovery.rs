@@ -154,7 +154,7 @@ fn delayed_acks_keep_the_marked_share() {
 /// The first segment and its retransmission are lost. Until the timeout, 10 ms later, recovery sends one new segment
 /// for each SACKed one. About five segments are then in the network, and more than a hundred are not acknowledged.
 #[test]
-fn a_timeout_in_recovery_halves_what_is_in_the_network() {
+fn a_timeout_in_recovery_halves_the_data_in_flight() {
     let text = "[tcp]\ninitial_window = 10\nrto_min = \"10ms\"\n[faults]\ndrop_data = [1, 11]\n[[traffic]]\n\
                 kind = \"long-lived\"\nflows = 1\nfrom = [0]\nto = 2\n[measure]\nsample_every = \"1ms\"\n";
     let text = star(3, text).replace("duration = \"1s\"", "duration = \"14ms\"");
@@ -172,7 +172,7 @@ fn a_timeout_in_recovery_halves_what_is_in_the_network() {
 /// the flight (1, 1, 2, 4, 8, 16 and 8 segments instead of 1, 2, 4, 8, 16 and 9). A decrease would end slow start at
 /// two segments.
 #[test]
-fn a_mark_on_what_a_timeout_sends_again_does_not_cut() {
+fn a_mark_on_a_retransmission_after_a_timeout_does_not_cut() {
     let lost = (1..=40).map(|number| number.to_string()).collect::<Vec<_>>().join(", ");
     let [plain, marked] = ["", "mark_data = [41]"].map(|faults| {
         let rest = format!("[tcp]\ninitial_window = 40\n[faults]\ndrop_data = [{lost}]\n{faults}\n");
@@ -199,7 +199,7 @@ fn losses_far_apart_are_each_repaired_without_the_timer() {
 /// RFC 5681 §4.2: data above a gap, and data that fills a gap, is acknowledged at once, even with one ACK for two
 /// segments. The seventh of ten segments is lost, and each of the last three causes a duplicate ACK.
 #[test]
-fn what_arrives_out_of_order_is_acknowledged_at_once() {
+fn out_of_order_data_is_acknowledged_at_once() {
     let settings =
         "[tcp]\ninitial_window = 10\nack_every = 2\nack_delay = \"5ms\"\n[faults]\ndrop_data = [7]\n";
     for recovery in ["sack", "newreno"] {

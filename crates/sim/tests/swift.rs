@@ -48,7 +48,7 @@ fn windows(outcome: &Outcome) -> Vec<f64> {
 /// §3.1: the queueing delay settles at the target. With targets of 100 and 200 µs, the mean is within a fifth of the
 /// target, and the link is full.
 #[test]
-fn the_queue_is_as_long_as_the_target_says() {
+fn the_queue_stays_at_the_target() {
     for target in [100.0, 200.0] {
         let queueing_us = format!("{target}us");
         let outcome = long_flows(8, &[("transport.queueing", &queueing_us), ("transport.fs_range", "0s")]);

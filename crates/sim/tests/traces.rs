@@ -80,7 +80,7 @@ fn a_second_timeout_of_a_segment_keeps_ssthresh() {
 /// outstanding. These are no loss, because the ACK of 25 does not exceed `recover`. In all, twelve segments and the
 /// fast retransmit are retransmitted.
 #[test]
-fn duplicates_of_what_was_resent_are_no_loss() {
+fn duplicates_of_retransmissions_are_no_loss() {
     let tcp = "[tcp]\ninitial_window = 20\nreceive_window = \"25pkt\"\n";
     let text = star(3, &format!("{tcp}[faults]\ndrop_data = [1, 3, 5, 7, 9, 21]\n")) + TRACE;
     let scheme = scheme("tcp", &[("transport.recovery", "newreno")]);

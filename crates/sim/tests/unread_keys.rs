@@ -41,7 +41,7 @@ fn incast(settings: &[(&str, &str)]) -> Scenario {
 
 /// With other hosts than TCP's, each key of `[tcp]` either changes the run or is reported as idle.
 #[test]
-fn what_hosts_do_not_read_of_tcp_is_said() {
+fn keys_of_tcp_that_hosts_ignore_are_reported() {
     let plain = incast(&[]);
     let mut keys: Vec<&str> =
         plain.resolved().iter().filter_map(|setting| setting.key.strip_prefix("tcp.")).collect();

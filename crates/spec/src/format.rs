@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_told_in_words() {
+    fn errors_name_the_limits() {
         assert_eq!(expected(&(0.5..=2.0)), "a number from 0.5 to 2");
         assert_eq!(expected(&(1..=8u32)), "a whole number from 1 to 8");
         assert_eq!(expected(&Even(2..=72)), "an even number from 2 to 72");
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_with_a_unit_is_told_what_the_number_means() {
+    fn an_error_on_a_number_with_a_unit_explains_the_number() {
         let told = |shape: Shape, value: &str| {
             let error = ConfigError::Value {
                 key: "max".to_owned(),

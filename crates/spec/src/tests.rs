@@ -126,7 +126,7 @@ fn a_title_may_begin_with_a_dollar_sign() {
 }
 
 #[test]
-fn a_title_has_no_characters_that_change_what_is_around_it() {
+fn a_title_has_no_control_characters() {
     for hidden in ["\\u001b[31m", "\\u202e", "\\u200b", "\\n"] {
         let text = format!("title = \"a{hidden}b\"");
         let error =

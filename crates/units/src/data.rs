@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_what_bytes_need_a_time_for() {
+    fn a_rate_is_bytes_divided_by_time() {
         assert_eq!(Rate::of(Bytes::new(1500), Span::from_micros(12)), Rate::new(1_000_000_000));
         assert_eq!(Rate::of(Bytes::new(1500), Span::ZERO), None);
         assert_eq!(Rate::of(Bytes::new(1), Span::MAX), None);
@@ -220,7 +220,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bytes_take_as_many_times_what_one_takes(bytes in 0u64..1 << 20, gbps in 1u64..1000) {
+        fn transmission_time_is_proportional_to_bytes(bytes in 0u64..1 << 20, gbps in 1u64..1000) {
             let rate = Rate(gbps * 1_000_000_000);
             let product = rate.byte_time().map(|time| time.times(bytes));
             prop_assert_eq!(product, (8000 % gbps == 0).then(|| rate.tx_time(Bytes(bytes))));

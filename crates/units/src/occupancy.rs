@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_which_unit_it_counts() {
+    fn errors_name_the_unit() {
         assert_eq!("250pkt".parse(), Ok(Occupancy::Packets(250)));
         assert_eq!("100KB".parse(), Ok(Occupancy::Bytes(Bytes::new(100_000))));
         assert_eq!("unlimited".parse(), Ok(Occupancy::Unlimited));

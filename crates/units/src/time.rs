@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_it_prints() {
+    fn printed_times_are_read_back() {
         for input in ["300us", "1.5us", "2s", "10ms", "80ps", "0ps"] {
             assert_eq!(input.parse::<Span>().unwrap().to_string(), input);
         }

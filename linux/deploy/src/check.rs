@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_capability_that_lacks_is_named() {
+    fn every_missing_capability_is_named() {
         assert_eq!(privileges("Name:\tx\nCapEff:\t000001ffffffffff\n").verdict, Verdict::Present);
         let finding = privileges("CapEff:\t0000000000001000\n");
         assert_eq!((finding.is_enough(), &*finding.detail), (false, "CAP_PERFMON, CAP_BPF; run it as root"));
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_the_testbed_lacks_is_told_at_once() {
+    fn all_missing_requirements_of_the_testbed_are_reported_together() {
         let fails = |kind: io::ErrorKind| Err(io::Error::from(kind));
         let found = testbed(&Packages::default(), &fails(io::ErrorKind::NotFound), false);
         assert!(found.is_enough() && found.verdict == Verdict::Optional, "programs load all the same");

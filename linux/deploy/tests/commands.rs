@@ -65,7 +65,7 @@ fn every_command_has_a_manual_page() {
 }
 
 #[test]
-fn wrong_input_says_what_was_expected() {
+fn errors_name_the_expected_input() {
     for (arguments, says) in [
         (&["load", "sf_dctpc"][..], "did you mean \"sf_dctcp\""),
         (&["load", "dctcp", "--param", "gg=1"], "did you mean \"g\""),

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_ends_when_it_is_told_to() {
+    fn the_threads_end_when_the_value_is_dropped() {
         let awake = Awake::all();
         assert_eq!(awake.threads.len(), sys::processors().len());
         assert!(!awake.threads.is_empty());

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_sends_what_a_simulation_sends() {
+    fn a_run_sends_the_flows_of_a_simulation() {
         let scenario = scenario(
             "kind = \"poisson\"\nto = 3\nload = 0.5\nsizes = { kind = \"uniform\", min = \"2KB\", max = \"98KB\" }",
         );

@@ -538,7 +538,7 @@ mod tests {
 
     /// At 100 Mbit/s, 20 KB take 1.7 ms and 5 MB take 0.4 s. A flow without an end is never late.
     #[test]
-    fn a_start_is_late_by_what_the_flow_notices() {
+    fn a_start_error_counts_only_if_large_against_the_flow() {
         let starts = [(17, 1_700), (18, 1_700), (4_000, 400_000), (4_001, 400_000)];
         let found = starts.map(|(late, own)| start_error(Span::from_micros(late), Span::from_micros(own)));
         assert_eq!(found, [0, 18, 0, 4_001].map(Span::from_micros));
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_of_one_number_have_none() {
+    fn connections_that_share_a_number_have_none() {
         assert_eq!(unique_numbers(vec![Some(7), None, Some(8), Some(7)]), [None, None, Some(8), None]);
     }
 }

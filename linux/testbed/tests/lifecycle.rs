@@ -273,7 +273,7 @@ fn the_rights_of_the_unit_are_enough_for_its_own_namespace() {
 }
 
 #[test]
-fn a_rule_that_may_not_be_removed_is_not_said_to_be_gone() {
+fn a_rule_that_may_not_be_removed_is_not_reported_as_removed() {
     let Some(_guard) = programs_guard() else { return };
     let (code, text) = output_without("-net_admin", &["dscp", "lo", "--by", "none"]);
     assert!(code == 3 && text.starts_with("missing: CAP_NET_ADMIN;"), "{code} {text}");
@@ -373,7 +373,7 @@ fn nothing_is_loaded_where_the_pins_would_not_last() {
 }
 
 #[test]
-fn an_ordinary_user_is_told_what_a_command_takes() {
+fn an_ordinary_user_learns_the_required_capabilities() {
     let Some(_guard) = programs_guard() else { return };
     // A copy in a directory from which an ordinary user can run it.
     let copy = std::env::temp_dir().join(format!("shortflow-{}", std::process::id()));
@@ -415,7 +415,7 @@ fn listeners_from_before_are_named() {
 }
 
 #[test]
-fn dscp_marking_is_listed_and_ends_with_what_is_loaded() {
+fn dscp_marking_is_listed_and_ends_with_the_loaded_programs() {
     let Some(_guard) = programs_guard() else { return };
     let host = OccupiedNamespace::new(Some(allowed_default()));
     must(&["load", "sf_dctcp", "sf_fast"]);
@@ -455,7 +455,7 @@ fn status_as_a_document() {
 
 /// libbpf by itself complains of devices without filters, and of a `clsact` qdisc that exists already.
 #[test]
-fn nothing_is_said_on_stderr_when_all_is_well() {
+fn successful_commands_print_nothing_on_stderr() {
     let Some(_guard) = programs_guard() else { return };
     let host = OccupiedNamespace::new(Some(allowed_default()));
     let mark: &[&str] = &["dscp", "lo", "--by", "sent"];
@@ -475,7 +475,7 @@ fn a_control_that_is_named_twice_is_loaded_once() {
 }
 
 #[test]
-fn unload_says_what_goes_with_the_last_one() {
+fn unload_names_the_settings_that_end_with_the_last_control() {
     let Some(_guard) = programs_guard() else { return };
     let host = OccupiedNamespace::new(Some(allowed_default()));
     host.load(&["load", "sf_dctcp", "sf_fast", "--default"]);
@@ -523,7 +523,7 @@ fn a_wrong_cgroup_is_refused_before_anything_is_loaded() {
 /// The namespaces' records name congestion controls that the kernel does not have, as if a module or a program had
 /// gone since.
 #[test]
-fn where_the_default_from_before_is_gone_the_hosts_is_there() {
+fn if_the_old_default_is_gone_the_hosts_default_is_used() {
     let Some(_guard) = programs_guard() else { return };
     // If the first process hides its namespace, the namespace that loads first stands for the host's.
     let first = File::open("/proc/1/ns/net").map(Namespace::from);
@@ -566,7 +566,7 @@ fn where_registrations_cannot_be_seen_nothing_counts_as_gone() {
 }
 
 #[test]
-fn a_command_that_waits_says_for_what() {
+fn a_waiting_command_names_the_lock() {
     let Some(_guard) = programs_guard() else { return };
     let lock = File::open("/run/shortflow.lock").unwrap();
     assert!(try_lock(&lock).unwrap());

@@ -81,7 +81,7 @@ fn a_loss_is_repaired_at_once_and_halves_the_window() {
 
 /// The packet arrives 8 ms late and has been retransmitted in the meantime.
 #[test]
-fn a_loss_that_was_none_leaves_the_window_as_it_was() {
+fn a_spurious_loss_does_not_change_the_window() {
     let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     best_of_three(|| {
@@ -142,7 +142,7 @@ fn no_burst_follows_the_loss_of_most_of_a_window() {
 /// One segment is dropped each time it is sent, until a timeout. By then recovery has sent all other segments of the
 /// message, and SACK has acknowledged them.
 #[test]
-fn a_timeout_in_recovery_halves_what_is_in_the_network() {
+fn a_timeout_in_recovery_halves_the_data_in_flight() {
     let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     best_of_three(|| {
@@ -201,7 +201,7 @@ const CARDS: [&str; 2] = ["gso_max_segs 1", "gso_max_segs 65535"];
 
 /// Two seconds after the last segment, nine timeouts of about 220 ms have passed.
 #[test]
-fn after_a_pause_the_window_is_the_initial_one_unless_the_host_says_otherwise() {
+fn after_a_pause_the_window_is_the_initial_window_by_default() {
     let Some(_guard) = programs_guard() else { return };
     must(&["load", "sf_dctcp"]);
     for card in CARDS {

@@ -124,7 +124,7 @@ impl Router {
 }
 
 #[test]
-fn rules_and_routes_go_with_what_has_set_them() {
+fn rules_and_routes_end_with_the_control_that_set_them() {
     let Some(_guard) = programs_guard() else { return };
     let host = Router::new();
     let before = host.routing();
@@ -267,7 +267,7 @@ fn routes_where_a_command_may_not_go_are_named_and_removed_later() {
 
 /// `--cgroup` gets a file in a cgroup instead of a cgroup, which the kernel refuses only in the last step of `load`.
 #[test]
-fn a_load_that_fails_leaves_what_was_loaded() {
+fn a_failed_load_keeps_loaded_programs() {
     let Some(_guard) = programs_guard() else { return };
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
     let Some(cgroup) = mounts.lines().find(|line| line.contains(" cgroup2 ")) else {

@@ -319,7 +319,7 @@ fn the_class_of_a_port_decides_the_cut() {
 
 /// Applications state class, deadline and size by setsockopt(2). This needs a process in the cgroup.
 #[test]
-fn applications_of_a_cgroup_state_what_they_send() {
+fn applications_of_a_cgroup_set_sizes_deadlines_and_classes() {
     let Some(_guard) = programs_guard() else { return };
     let before = host_state();
     let (Some(inside), Some(outside)) = (Cgroup::new("in"), Cgroup::new("out")) else { return };

@@ -45,7 +45,7 @@ fn flows_of_a_scenario_on_real_tcp() {
 /// link delays by 333 µs, a sixth of the round trip of 2 ms. A measured card sends at the rate of its link, so the
 /// ideal is the same with and without it.
 #[test]
-fn a_measured_card_leaves_the_ideal_as_it_was() {
+fn a_measured_card_does_not_change_the_ideal_time() {
     let Some(_guard) = host_guard() else { return };
     let ideals = |name: &str, ports: &str| {
         let path = scenario(name, "300ms");
@@ -66,7 +66,7 @@ fn a_measured_card_leaves_the_ideal_as_it_was() {
 /// the class of their message. Marks have no value, because the network cannot tell apart the messages of one
 /// connection.
 #[test]
-fn what_messages_of_one_connection_count_is_counted_once() {
+fn packets_of_messages_on_one_connection_are_counted_once() {
     let Some(_guard) = host_guard() else { return };
     let messages = |class: &str, at: &str| {
         format!(

@@ -64,7 +64,7 @@ fn guard_for_held_programs() -> Option<ProgramsGuard> {
 /// knows deadlines, classes, remaining bytes, and where a flow begins in a shared connection. The four cases then
 /// take 0.59, 0.64, 0.20 and 0.43 s.
 #[test]
-fn the_kernel_knows_of_a_flow_what_a_simulation_knows() {
+fn the_kernel_and_a_simulation_have_the_same_data_on_a_flow() {
     let Some(_guard) = guard_for_held_programs() else { return };
     let flow = |size: &str, more: &str| {
         format!("kind = \"incast\"\nflows = 1\nsizes = {{ kind = \"fixed\", value = \"{size}\" }}\n{more}")
@@ -114,7 +114,7 @@ fn the_switch_sends_the_packets_of_small_and_urgent_flows_first() {
 /// Flows of 25 KB and of 28 KB have the same DSCP, so all sixteen flows take about the same time. Their IPv6 flow
 /// labels differ, so the smaller flows end in the first half of the time.
 #[test]
-fn flow_labels_tell_sizes_apart_that_the_dscp_does_not() {
+fn flow_labels_distinguish_sizes_of_equal_dscp() {
     let Some(_guard) = guard_for_held_programs() else { return };
     let flows = |size: &str| {
         format!("kind = \"incast\"\nflows = 8\nsizes = {{ kind = \"fixed\", value = \"{size}\" }}")
@@ -149,7 +149,7 @@ fn flows_fall_through_the_queues_of_pias_as_they_send() {
 
 /// The name of a congestion control is unique in the whole kernel, so two testbeds cannot register the same one.
 #[test]
-fn a_second_testbed_with_the_same_congestion_control_says_why_it_cannot_begin() {
+fn a_second_testbed_with_the_same_congestion_control_is_refused_with_a_reason() {
     let Some(_guard) = guard_for_held_programs() else { return };
     let (long, check) = (scenario("first", "60s"), ["--scheme", "dctcp", "--check"]);
     let (code, out, errors) = run(&long, &check);

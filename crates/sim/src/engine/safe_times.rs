@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_is_safe_up_to_its_own_next_event_and_to_those_of_all() {
+    fn a_node_is_safe_up_to_its_next_event_and_the_next_global_event() {
         let (mut safe_times, at) = (SafeTimes::new(2), Instant::from_ps);
         safe_times.expect(at(50), NodeScope(0));
         safe_times.expect(at(20), NodeScope(0));

@@ -129,7 +129,7 @@ mod tests {
     /// No rate results from an interval below the smallest round-trip time, or from an ACK that delivers no
     /// new bytes.
     #[test]
-    fn what_a_sample_cannot_tell_is_said() {
+    fn a_sample_without_delivery_has_no_rate() {
         let mut meter = RateSampler::default();
         let first = meter.on_sent(at(0), true).telemetry.unwrap();
         meter.sample(at(100), first, 1500);
@@ -143,7 +143,7 @@ mod tests {
     /// Data ran out with 1500 bytes in flight: packets are marked as application-limited until more bytes are
     /// delivered. This also holds for the first packet, with nothing in flight.
     #[test]
-    fn what_is_sent_after_data_ran_out_is_marked() {
+    fn packets_sent_after_data_ran_out_are_marked() {
         let mut meter = RateSampler::default();
         let sent = |meter: &mut RateSampler, us| meter.on_sent(at(us), false).telemetry.unwrap();
         meter.note_app_limited(0);

@@ -40,7 +40,7 @@ fn l2dct_fig1() {
 }
 
 #[test]
-fn sjf_goes_by_original_size_and_srpt_by_what_is_left() {
+fn sjf_orders_by_original_size_and_srpt_by_remaining_size() {
     let jobs = [job(0, 10), job(8, 4), job(9, 3)];
     assert_eq!(finishes(named("ideal-srpt"), &jobs), [10, 17, 13].map(Instant::from_ps));
     assert_eq!(finishes(named("ideal-sjf"), &jobs), [17, 15, 12].map(Instant::from_ps));

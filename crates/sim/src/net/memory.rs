@@ -153,7 +153,7 @@ mod tests {
     /// Of 10,000 bytes, this port uses 4,000 and other ports use 3,000. With 3,000 bytes free, the port must
     /// not grow.
     #[test]
-    fn a_port_above_its_threshold_keeps_what_it_holds() {
+    fn a_port_above_its_threshold_keeps_its_packets() {
         let share = Share { memory: "10KB".parse().unwrap(), alpha: 1.0, buffer: Occupancy::Unlimited };
         let held = Backlog { packets: 4, bytes: Bytes::new(4000) };
         let used = Backlog { packets: 7, bytes: Bytes::new(7000) };

@@ -252,7 +252,7 @@ mod tests {
         /// Packets on the wire come first. The number of departed packets among the appended ones stays the
         /// same.
         #[test]
-        fn a_ring_is_appended_to_what_is_on_the_wire(far in 0u64..20, own in 0u64..20, gone in 0u64..20) {
+        fn a_ring_is_appended_to_the_packets_on_the_wire(far in 0u64..20, own in 0u64..20, gone in 0u64..20) {
             let [mut wire, mut rest] = [Ring::default(), Ring::default()];
             (0..far).for_each(|n| wire.push(next(n)));
             wire.mark_all_departed();

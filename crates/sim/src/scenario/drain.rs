@@ -63,7 +63,7 @@ mod tests {
     /// 10 ms take 30 ms; 50 KB of 100 simultaneous flows take 40 ms. If sizes are unbounded, applications
     /// answer or packets are lost, the drain allows for four consecutive timeouts.
     #[test]
-    fn the_drain_goes_with_the_scenario_unless_it_is_given() {
+    fn the_default_drain_follows_from_the_scenario() {
         let read = |traffic: &str, settings: &[(&str, &str)]| {
             parse(&format!("{HEAD}\n{traffic}"), &[&[("duration", "6ms")], settings].concat()).unwrap()
         };

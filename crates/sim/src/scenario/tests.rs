@@ -65,7 +65,7 @@ fn a_small_scenario_gets_the_documented_defaults() {
 }
 
 #[test]
-fn every_value_tells_where_it_came_from() {
+fn every_value_has_a_source() {
     let text = with_traffic(&POISSON.replace("0.2", "\"$load\"")) + "[parameters]\nload = 0.2\n";
     let scenario = parse(&text, &[("switch.buffer", "300pkt"), ("load", "0.4")]).unwrap();
     assert_eq!(setting(&scenario, "topology.rate"), ("1Gbps", &Source::Scenario));

@@ -287,7 +287,7 @@ sizes = { kind = 'fixed', value = '100KB' }
 
     /// ACKs acknowledge 720 bytes too many, the length of the last segment of 100 KB.
     #[test]
-    fn a_segment_acknowledged_before_it_is_there_is_found() {
+    fn a_segment_acknowledged_before_its_arrival_is_found() {
         let text = complaint("tcp", INCAST, |simulation| {
             meddled(simulation, |packet| {
                 packet.seq += if packet.kind == PacketType::Ack { 720 } else { 0 };
@@ -314,7 +314,7 @@ sizes = { kind = 'fixed', value = '100KB' }
     }
 
     #[test]
-    fn what_another_part_says_is_acknowledged_must_be_there() {
+    fn bytes_acknowledged_in_another_part_must_have_arrived() {
         let text = after(|simulation| simulation.check_acked(0.into(), 1 << 40));
         assert!(text.contains("1099511627776 bytes acknowledged"), "{text}");
     }

@@ -233,7 +233,7 @@ mod tests {
     proptest! {
         /// Random losses, marks, reordering, timeouts and messages.
         #[test]
-        fn the_short_path_does_what_the_long_one_does(
+        fn the_short_path_and_the_long_path_have_equal_effects(
             steps in prop::collection::vec((0u8..15, 0u64..20), 1..300),
             transport in prop::sample::select(transports().to_vec()),
             recovery in prop::sample::select(vec!["newreno", "sack", "rack"]),

@@ -378,7 +378,7 @@ mod tests {
     /// Step 2: an ACK of a retransmission that arrives in less than the smallest round trip is for the
     /// original.
     #[test]
-    fn an_ack_too_soon_for_a_retransmission_says_nothing_of_time() {
+    fn an_ack_too_soon_for_a_retransmission_gives_no_time_sample() {
         for (now, newest) in [(899, Some((at(0), MSS))), (900, Some((at(600), 2 * MSS)))] {
             let mut bench = bench(&[0, 0, 0]);
             bench.ack(300, 1, &[]);
@@ -392,7 +392,7 @@ mod tests {
     /// Step 5: of segments sent at 0, 10, 20 and 30 µs, the third is SACKed at 320 µs. The first two are lost
     /// 300 + 75 µs after they were sent: one round trip plus the reordering window.
     #[test]
-    fn what_was_sent_before_is_lost_a_round_trip_and_the_window_after() {
+    fn earlier_segments_are_lost_after_a_round_trip_and_the_reordering_window() {
         let mut bench = bench(&[0, 10, 20, 30]);
         bench.ack(320, 0, &[2]);
         assert_eq!(bench.rack.rtt(), us(300));
@@ -485,7 +485,7 @@ mod tests {
 
     /// §6.3: the first segment is lost, and each segment older than a round trip plus the reordering window.
     #[test]
-    fn a_timeout_spares_what_was_sent_of_late() {
+    fn a_timeout_spares_recently_sent_segments() {
         let mut bench = bench(&[0, 0, 500, 900]);
         bench.ack(300, 1, &[]);
         bench.rack.on_timeout(at(850), us(50));

@@ -296,7 +296,7 @@ mod tests {
     /// §7.2: no probe leaves while segments are SACKed. The reordering window is a quarter of 300 µs and ends
     /// 375 µs after the second segment left.
     #[test]
-    fn while_losses_are_looked_for_there_is_no_probe() {
+    fn during_loss_detection_no_probe_is_sent() {
         let mut bench = bench(10);
         assert!(bench.ack(310, 1, &[(2, 3)]).is_empty());
         assert_eq!(bench.expire(385), [1]);
@@ -373,7 +373,7 @@ mod tests {
     /// retransmission, so the last segment, sent before it, is lost. With a minimum of 400 µs, the ACK would
     /// count as that of the original (RFC 8985 §6.2 step 2), and the last segment would wait for the timeout.
     #[test]
-    fn the_handshake_tells_a_retransmission_from_the_original() {
+    fn after_a_handshake_retransmissions_differ_from_originals() {
         for handshake in [false, true] {
             let tcp = TcpSpec { initial_window: 10.0, handshake, ..tcp() };
             let transport = TransportConfig::with("sack", [("recovery", "rack")]).unwrap();
@@ -395,7 +395,7 @@ mod tests {
 
     /// After a timeout the first segment leaves, even if other segments may be in the network.
     #[test]
-    fn a_timeout_sends_the_first_segment_and_what_the_window_allows() {
+    fn a_timeout_sends_segments_within_the_window() {
         let mut bench = bench(12);
         assert_eq!(bench.expire(900), [11]);
         assert_eq!(bench.expire(10_900), [1]);

@@ -263,7 +263,7 @@ mod tests {
     /// RFC 2018 §4: the block with the newest segment is the first. Adjacent segments share a block. A
     /// segment that arrives twice changes no block.
     #[test]
-    fn blocks_tell_what_arrived_beyond_a_gap() {
+    fn sack_blocks_list_data_beyond_a_gap() {
         let [first, second] = [(2000, 3000), (4000, 5000)];
         let expected = [
             (1000, vec![]),
@@ -277,14 +277,14 @@ mod tests {
     }
 
     #[test]
-    fn without_the_option_there_are_no_blocks() {
+    fn without_sack_acks_have_no_blocks() {
         let expected = [1000, 1000, 1000, 1000, 1000, 5000].map(|ack| (ack, vec![]));
         assert_eq!(acks(Recovery::NewReno, &[0, 2, 4, 0, 3, 1]), expected);
     }
 
     /// The gaps before the third and the sixth segment count once, when these segments arrive.
     #[test]
-    fn what_was_missing_below_new_bytes_is_counted_once() {
+    fn gaps_below_new_bytes_are_counted_once() {
         let (_, skipped) = received(Recovery::Sack, &[0, 2, 1, 5, 4, 3]);
         assert_eq!(skipped, [0, 1000, 1000, 3000, 3000, 3000]);
     }
@@ -292,7 +292,7 @@ mod tests {
     /// RFC 2883 §4: the first block of one ACK is the duplicate data, below or above the cumulative
     /// acknowledgement.
     #[test]
-    fn with_rack_a_segment_that_arrived_twice_is_told_once() {
+    fn with_rack_a_duplicate_segment_is_reported_once() {
         let [first, third, above] = [(0, 1000), (2000, 3000), (2000, 4000)];
         let expected = [
             (1000, vec![]),

@@ -202,7 +202,7 @@ mod tests {
 
     /// Ten segments are outstanding. The first and the fourth are lost, and all others are SACKed.
     #[test]
-    fn pipe_counts_what_is_neither_sacked_nor_lost_plus_retransmissions() {
+    fn pipe_counts_outstanding_data_and_retransmissions() {
         let mut board = board(&[(1000, 3000), (4000, 10_000)]);
         assert_eq!(board.pipe(0, 10_000, MSS), 0);
         assert_eq!(board.next_segment(0, 10_000, MSS, true), Some(NextSegment::Hole(0, 1000)));
@@ -250,7 +250,7 @@ mod tests {
 
     /// Rule 4 with two blocks: the missing data is the tail, or the data before the last block.
     #[test]
-    fn a_rescue_takes_the_tail_or_what_is_before_the_last_block() {
+    fn a_rescue_takes_the_tail_or_data_before_the_last_block() {
         for (snd_max, hole) in [(6000, (5000, 6000)), (5000, (3000, 4000))] {
             let mut board = board(&[(2000, 2500), (4000, 5000)]);
             (board.high_rxt, board.rescue_rxt) = (4000, 1000);

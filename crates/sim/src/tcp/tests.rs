@@ -50,7 +50,7 @@ fn each_packet_carries_the_priority_of_its_moment() {
 }
 
 #[test]
-fn the_law_is_told_what_was_sent_and_what_remains() {
+fn the_law_sees_sent_and_remaining_bytes() {
     let mut bench = bench("none");
     let view = |bench: &Bench| {
         let view = bench.sender.flow_view(EndpointContext { now: Instant::ZERO, tcp: &bench.tcp });
@@ -91,7 +91,7 @@ fn a_handshake_begins_with_a_request() {
 /// RFC 5681 §2 and RFC 6675 §2: old ACKs never signal a loss. With SACK, neither do ACKs without blocks or
 /// with known blocks.
 #[test]
-fn what_is_no_duplicate_repairs_nothing() {
+fn acks_that_are_no_duplicates_repair_nothing() {
     let mut newreno = with_recovery("newreno");
     let mut sack = with_recovery("sack");
     assert_eq!(sack.ack(1460, false, &[(2920, 4380)]), []);
@@ -126,7 +126,7 @@ fn an_ack_of_all_that_is_out_is_no_duplicate() {
 /// RFC 6582 §4: after a timeout NewReno resends all data, and SACK only missing data: segment 1, then 2 and
 /// 3, or 5 and 6 if segments 2 to 4 are SACKed.
 #[test]
-fn after_a_timeout_only_sack_leaves_out_what_arrived() {
+fn after_a_timeout_only_sack_skips_segments_that_arrived() {
     for (recovery, next) in [("newreno", [2920, 4380]), ("sack", [7300, 8760])] {
         let mut peer = with_recovery(recovery);
         peer.ack(1460, false, &[(2920, 7300)]);
@@ -227,7 +227,7 @@ impl CongestionControl for Recorder {
 
 /// `tcp.grow_by_segments`: the law sees one ACK of 2.5 segments as three ACKs.
 #[test]
-fn the_law_is_told_of_each_segment_that_an_ack_covers() {
+fn the_law_sees_each_segment_that_an_ack_covers() {
     let seen = Recorder::default();
     let law = seen.clone();
     let transport =

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_ack_beyond_a_retransmitted_probe_tells_of_a_loss() {
+    fn only_an_ack_beyond_a_retransmitted_probe_shows_a_loss() {
         let (below, at, beyond) =
             (answer(1460, None, false), answer(PROBED, None, false), answer(16_060, None, false));
         assert_eq!(

@@ -250,7 +250,7 @@ mod tests {
     /// A probe of half a segment is lost. Its retransmission ends where the probe ended, although segments
     /// are now full. New data follows.
     #[test]
-    fn what_is_sent_again_carries_no_new_data() {
+    fn retransmissions_carry_no_new_data() {
         let mut bench = fast("sack", "3");
         assert_eq!(bench.expire(), [(0, 730), (730, 730)]);
         assert_eq!(bench.sender.stream.snd_max, 1460);

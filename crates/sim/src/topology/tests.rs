@@ -68,7 +68,7 @@ fn links_of_small_networks() {
 }
 
 #[test]
-fn notes_tell_what_follows_from_the_keys() {
+fn notes_state_derived_values() {
     let note = |table: &str| read(table).unwrap().note().unwrap();
     let leaf_spine = "kind='leaf-spine'\nracks=3\nhosts_per_rack=1\nspines=2\nrate='10Gbps'\noversubscription=0.25\nrtt='80us'";
     let told = "3 racks of 1 hosts, each 1 x 10Gbps down and 2 x 20Gbps up: oversubscription 0.25";

@@ -88,7 +88,7 @@ fn long_lived_flows_of_a_permutation_go_from_each_to_another_by_seed() {
 }
 
 #[test]
-fn many_to_one_goes_from_all_others_to_the_last_host_unless_told() {
+fn many_to_one_sends_to_the_last_host_by_default() {
     let flows = arrivals("kind='poisson'\nrate_per_s=1000\nsizes={kind='fixed', value='2KB'}", 1);
     let sources: std::collections::BTreeSet<u32> = ends(&flows).iter().map(|(source, _)| *source).collect();
     assert_eq!(sources.into_iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
@@ -291,7 +291,7 @@ const FIXED: &str = "sizes={kind='fixed', value='10KB'}";
 /// Poisson: 5000 flows/s for 0.9 s. Periodic: two senders, at 0, 10, … ms and at 3, 13, … ms. Applications:
 /// only the first requests, if they start in the measured time.
 #[test]
-fn every_kind_knows_how_many_of_its_flows_count() {
+fn every_kind_counts_its_measured_flows() {
     let csv = "start,source,destination,bytes\n0,0,1,9\n0.1,0,1,9\n0.5,0,1,9\n";
     for (toml, wanted) in [
         ("kind='long-lived'\nflows=3", "3 backlogged flows"),
@@ -319,7 +319,7 @@ fn every_kind_knows_how_many_of_its_flows_count() {
 proptest! {
     /// An exact number is the number of arrivals under every seed.
     #[test]
-    fn an_exact_number_is_what_arrives(
+    fn an_exact_count_is_the_number_of_arrivals(
         seed: u64, flows in 1u32..9, repeat in 1u32..9, at in 0u64..150, stagger in 0u64..60, every in 1u64..100,
     ) {
         let incast = format!("kind='incast'\nflows={flows}\nrepeat={repeat}\nat='{at}ms'\nevery='{every}ms'\n{FIXED}");

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_fixed_point_form_is_said() {
+    fn values_without_fixed_point_form_are_errors() {
         assert!(params(&config("cubic")).unwrap_err().to_string().contains("dctcp"));
         let each = TransportConfig::with("fast", [("cut", "ack")]).unwrap();
         assert_eq!(params(&each).unwrap_err().to_string(), "cut = ack has no fixed-point form");

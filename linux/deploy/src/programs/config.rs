@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_parameters_name_what_was_expected() {
+    fn errors_on_parameters_name_the_expected_value() {
         assert!(refusal("dctcp", "gg", "1").contains("\"g\""));
         assert!(refusal("dctcp", "g", "2").contains("0 to 1"));
         assert!(refusal("l2dct", "w_min", "3").contains("w_max"));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_keeps_two_segments_unless_told_otherwise() {
+    fn the_smallest_window_is_two_segments_by_default() {
         let text = |params: &[(&str, &str)]| {
             let owned: Vec<_> = params.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
             text_of(&configure("dctcp", &owned).unwrap())

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_law_that_keeps_a_connection_without_ecn_was_refused_another() {
+    fn a_connection_that_keeps_its_law_without_ecn_was_refused_another_law() {
         let name = |name: &str| name.bytes().chain([0; NAME]).take(NAME).collect::<Vec<u8>>();
         let value =
             [&7u64.to_ne_bytes()[..], &"::ffff:10.0.0.2".parse::<Ipv6Addr>().unwrap().octets()].concat();

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_zero_and_a_deadline_of_zero_is_not() {
+    fn unknown_values_are_zero_and_a_deadline_of_zero_is_known() {
         let plain = Flow { start: 0, size: None, deadline_ns: None, role: Role::Unknown };
         assert_eq!(plain.words(), [1, 0, 0, 0]);
         let stated = Flow { start: 7, size: Some(32_000), deadline_ns: Some(0), role: Role::Long };

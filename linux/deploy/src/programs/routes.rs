@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_specific_route_is_copied_without_what_is_its_own() {
+    fn the_most_specific_route_is_copied_without_its_own_fields() {
         let shown = "default via 10.0.0.254 dev f proto dhcp metric 100 \n\
              10.0.0.0/24 dev e proto kernel scope link src 10.0.0.1 metric 7 linkdown \n\
              10.0.0.0/24 dev e proto dhcp scope link src 10.0.0.9 metric 5 mtu lock 1400 congctl reno \n\

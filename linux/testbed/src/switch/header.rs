@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_for_a_host_is_not_read() {
+    fn packets_for_no_host_are_not_read() {
         let mut arp = frame_v4(0, 1);
         arp[12..14].copy_from_slice(&[0x08, 0x06]);
         let mut elsewhere = frame_v4(0, 1);

@@ -208,7 +208,7 @@ mod tests {
     /// A pause until 1000 µs delays three items of work by more than 120 µs: one stall of 920 µs. Work that is 120 µs
     /// late after the pause is no stall, and work that is 121 µs late is another.
     #[test]
-    fn what_a_pause_makes_late_is_one_stall() {
+    fn all_rounds_delayed_by_a_pause_are_one_stall() {
         let pause = [(0, 5), (220, 1000), (100, 1010), (800, 1020), (990, 1020)];
         assert_eq!(stalls(pause), (1, Span::from_micros(920)));
         assert_eq!(

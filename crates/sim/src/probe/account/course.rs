@@ -324,7 +324,7 @@ mod tests {
 
     /// 1 µs of serialisation and 9 µs on the wire, after which the window opens, and then 3 µs of queueing.
     #[test]
-    fn a_round_that_opened_the_window_is_told_from_the_last_one() {
+    fn the_round_that_opened_the_window_differs_from_the_last_round() {
         let course = Course::new(FlowId(0), at(5), true);
         let course =
             course.to(Cause::Serialisation, at(6)).to(Cause::Propagation, at(15)).turn(Round::Window);

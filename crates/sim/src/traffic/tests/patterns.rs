@@ -44,7 +44,7 @@ fn local(pair: &(u32, u32)) -> bool {
 }
 
 #[test]
-fn racks_are_kept_or_left_as_told() {
+fn patterns_keep_or_leave_racks() {
     assert_eq!(share(&pairs("pattern='intra-rack'", 1), local), 1.0);
     assert_eq!(share(&pairs("pattern='inter-rack'", 1), local), 0.0);
     let most = share(&pairs("pattern='rack-locality'\nlocal=0.8", 1), local);
@@ -121,7 +121,7 @@ fn chances_are_those_of_the_draws() {
 /// All to all: 9 of 30 pairs leave the first rack, half of them over each uplink, so 15 % cross one uplink.
 /// Half of 1 Gbit/s divided by 0.15 x 12.5 KB is 33,333 flows per second.
 #[test]
-fn load_against_a_link_counts_what_crosses_it() {
+fn load_of_a_link_counts_the_flows_that_cross_it() {
     let (_, notes) = read_in_racks("pattern='all-to-all'\nload=0.5\nlink='s0->s2'").unwrap();
     let expected =
         "offered load 0.5 of s0->s2 (1Gbps), which 15% of the flows cross: 33333 flows/s of mean 12.5KB";
