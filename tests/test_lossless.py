@@ -156,7 +156,7 @@ def test_victims_wait_behind_paused_packets() -> None:
         ({"switch.buffer": "2000pkt"}, "counts packets, and switch.xoff counts bytes"),
         ({"switch.xon": "21KB"}, "switch.xon"),
         ({"switch.xoff": "1pkt"}, "switch.xoff"),
-        ({"faults.pause_at": "1ms"}, "which links are paused?"),
+        ({"faults.pause_at": "1ms"}, "names no links to pause"),
         ({"faults.links": '["s0->h1"]', "faults.pause_at": "2ms", "faults.resume_at": "1ms"}, "is not after pause_at"),
     ],
 )

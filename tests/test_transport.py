@@ -217,7 +217,7 @@ def test_a_timer_comes_once(one_flow: shortflow.Scenario) -> None:
         ({"window": 0.5}, r"Kept set cwnd = 0\.5, below its floor of 1 .*lower `floor`"),
         ({"window": 0.005, "floor": 0.01}, r"cwnd = 0\.005, below its floor of 0\.01"),
         ({"floor": 0.0}, r"Kept\.floor = 0 is not a window"),
-        ({"pacing_bps": 0.0}, r"pacing_bps = 0, at which it stalls"),
+        ({"pacing_bps": 0.0}, r"pacing_bps = 0; expected a finite rate"),
         ({"timer_s": float("nan")}, r"Kept\.timer_s = NaN is not a time from"),
     ],
 )
