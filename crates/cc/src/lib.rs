@@ -1,22 +1,23 @@
-//! The papers' congestion controls as pure state machines: one file per transport, each readable
-//! beside its paper. A control sees samples and changes a [`Window`]; it sees no network, reads no
-//! clock and draws no random number, so all users share one oracle.
+//! Congestion controls of papers as pure state machines. Each transport has one file, to be read beside its
+//! paper. A congestion control receives samples and changes a [`Window`]. It has no access to the network,
+//! reads no clock and draws no random numbers. The same samples therefore lead to the same window for every
+//! user of this crate.
 //!
 //! | hook | Linux `tcp_congestion_ops` | called |
 //! |---|---|---|
 //! | [`CongestionControl::on_hops`] | – | before `on_ack` of the same ACK, if the law reads the hops of the path |
-//! | [`CongestionControl::on_ack`] | `in_ack_event`, `cong_avoid` | on every ACK that advances `snd_una`; on any, if the law reads the path |
+//! | [`CongestionControl::on_ack`] | `in_ack_event`, `cong_avoid` | on every ACK that advances `snd_una`; on every ACK, if the law reads the path |
 //! | [`CongestionControl::on_congestion`] | `ssthresh` | once per ECN decrease, fast retransmit or timeout |
 //! | [`CongestionControl::on_start`] | `init` | before the first packet of a connection |
 //! | [`CongestionControl::segment_size`], [`CongestionControl::window_bytes`] | – | before each segment |
 //! | [`CongestionControl::pacing_rate`] | `sk_pacing_rate` | before each segment, if the law reads the path |
-//! | [`CongestionControl::timer`], [`CongestionControl::on_timer`] | `bpf_timer` | whenever the law asks for it |
+//! | [`CongestionControl::timer`], [`CongestionControl::on_timer`] | `bpf_timer` | at the time that the law requests |
 //! | [`CongestionControl::floor`], [`CongestionControl::alpha`] | – | by tests and probes |
 //!
-//! If both apply to one ACK, `on_ack` comes first: the marked fraction is up to date when the decrease
-//! is made.
+//! If one ACK causes a call of `on_ack` and one of `on_congestion`, `on_ack` comes first. The marked fraction
+//! is then up to date at the decrease.
 //!
-//! A transport is started by its name:
+//! Start a transport by its name:
 //!
 //! ```
 //! use shortflow_cc::{AckSample, CongestionControl, FlowView, TransportConfig, Window};
@@ -26,11 +27,11 @@
 //! let mut window = Window { cwnd: 10.0, ssthresh: f64::INFINITY };
 //! let flow = FlowView::blank(Instant::ZERO, Bytes::new(1460));
 //! law.on_ack(&mut window, &AckSample::of(flow, Bytes::new(2920)));
-//! assert_eq!(window.cwnd, 11.0); // slow start adds a segment at most for each ACK (RFC 5681)
+//! assert_eq!(window.cwnd, 11.0); // slow start adds at most one segment per ACK (RFC 5681)
 //! # Ok::<(), shortflow_spec::ConfigError>(())
 //! ```
 
-// Comments of the source name private modules and items too.
+// Comments in the source link to private modules and items too.
 #![allow(rustdoc::private_intra_doc_links)]
 
 #[cfg(test)]

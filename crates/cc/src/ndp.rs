@@ -1,5 +1,6 @@
-//! NDP — Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance", SIGCOMM 2017. Its hosts
-//! and queues do all the work, and no window or rate is set: see [`hosts::ndp`](crate::hosts::ndp).
+//! NDP — Handley et al., "Re-architecting datacenter networks and stacks for low latency and high
+//! performance", SIGCOMM 2017. The hosts and the queues decide what to send, without a congestion window or a
+//! rate: see [`hosts::ndp`](crate::hosts::ndp).
 
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
 use shortflow_spec::keys;
@@ -16,12 +17,12 @@ pub const INFO: TransportInfo = TransportInfo {
 };
 
 keys! {
-    /// The hosts' parameters are all.
+    /// The law has no parameters; NDP's hosts have them.
     #[derive(Copy)]
     pub struct Params {}
 }
 
-/// No law.
+/// A law without effect: NDP's hosts have no congestion window.
 #[derive(Debug, Clone)]
 pub struct Ndp;
 

@@ -1,6 +1,6 @@
-//! The one list of transports. A new one is a file with `INFO`, `Params` and a constructor, declared in
-//! `lib.rs`, and one line in [`registry!`] below; command line, documentation and the tests that loop over every
-//! transport follow from it.
+//! List of all transports. A new transport is a file with `INFO`, `Params` and a constructor, its declaration
+//! in `lib.rs`, and one line in [`registry!`] below. The command line, the documentation and the tests of all
+//! transports follow from this list.
 
 use crate::hosts::Defaults;
 use crate::{
@@ -22,18 +22,19 @@ pub struct TransportInfo {
     pub summary: &'static str,
     /// Paper or RFC.
     pub source: &'static str,
-    /// Hosts around the law.
+    /// Kind of hosts around the law.
     pub host: Host,
-    /// Loss recovery that it runs over unless told otherwise.
+    /// Default loss recovery.
     pub recovery: Recovery,
-    /// ECN behaviour that it needs.
+    /// Default ECN behaviour.
     pub ecn: Ecn,
-    /// True if one long flow, once its ramp is over, has 99 % of the goodput of its link, 98 % over RED: behind a buffer of one
-    /// to eight bandwidth-delay products with no K, or with a K of at least one product.
+    /// True if one long flow reaches 99 % of the largest possible goodput of its link after its ramp (98 %
+    /// over RED). The buffer has one to eight bandwidth-delay products. The port has no K, or a K of at least
+    /// one product.
     pub fills_link: bool,
 }
 
-/// A window law from outside this crate, for example one written in Python.
+/// A law from outside this crate, for example a law in Python.
 pub trait UserDefined: CongestionControl + std::fmt::Debug + Send {}
 
 impl<T: CongestionControl + std::fmt::Debug + Send> UserDefined for T {}
@@ -41,7 +42,7 @@ impl<T: CongestionControl + std::fmt::Debug + Send> UserDefined for T {}
 /// Starts a [`UserDefined`] law for each new connection.
 pub type StartUserDefined = Arc<dyn Fn() -> Box<dyn UserDefined> + Send + Sync>;
 
-/// Methods of [`Transport`] that call the law's: `SIGNATURE => self(ARGUMENTS)`.
+/// Methods of [`Transport`] that call the method of the same name of the law: `SIGNATURE => self(ARGUMENTS)`.
 macro_rules! dispatch {
     ($variants:tt) => {};
     ([$($variant:ident)+] $(#[$mark:meta])* fn $name:ident $signature:tt $(-> $result:ty)? => $this:tt $arguments:tt; $($rest:tt)*) => {
@@ -58,17 +59,18 @@ macro_rules! dispatch {
 
 macro_rules! registry {
     ($($variant:ident => $module:ident :: $law:ident,)+) => {
-        /// A window law with its state: one per connection. Dispatch is a match, not a virtual call, but
-        /// for laws from outside.
+        /// A law with its state. Each connection has one. A `match` dispatches its calls; only laws from
+        /// outside this crate need virtual calls.
         #[derive(Debug)]
         pub enum Transport {
             $(#[doc = concat!("See [`", stringify!($module), "`](crate::", stringify!($module), ").")] $variant(crate::$module::$law),)+
-            /// A law that is not in this crate.
+            /// A law from outside this crate.
             UserDefined(Box<dyn UserDefined>),
         }
 
         impl CongestionControl for Transport {
-            // The path of every ACK. Laws that are not compiled into it see a copy, so that the others' samples stay in registers.
+            // Every ACK passes here. Laws that are not inlined get a copy of the sample, so that the samples
+            // of inlined laws stay in registers.
             #[inline(always)]
             fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
                 match self {
@@ -80,7 +82,7 @@ macro_rules! registry {
                 fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) => self(window, cause, flow);
                 #[inline]
                 fn segment_size(&self, window: &Window, mss: Bytes, room: Bytes) -> Bytes => self(window, mss, room);
-                #[inline(always)] // the path of every ACK
+                #[inline(always)] // every ACK passes here
                 fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes => self(window, mss);
                 fn floor(&self, mss: Bytes) -> f64 => self(mss);
                 fn alpha(&self, now: Instant) -> Option<f64> => self(now);
@@ -100,7 +102,8 @@ macro_rules! registry {
         enum LawParams { $($variant(crate::$module::Params),)+ }
 
         impl LawParams {
-            /// The law of a transport with what `reader` says of it, and its keys.
+            /// Reads the law of `transport`. Returns the description of the transport, the parameters of the
+            /// law, and its keys; `None` if there is no such transport.
             fn read(
                 transport: &str,
                 reader: &Reader,
@@ -116,7 +119,7 @@ macro_rules! registry {
             }
         }
 
-        /// Every transport, in the order of the documentation.
+        /// All transports, in the order of the documentation.
         pub fn transports() -> &'static [TransportInfo] {
             &[$(crate::$module::INFO,)+]
         }
@@ -143,7 +146,7 @@ registry! {
     Ndp => ndp::Ndp,
 }
 
-/// A transport with all its parameters set: part of a scheme, and the factory of its connections.
+/// A transport with all its parameters. A scheme contains one, which starts the law of each connection.
 #[derive(Debug, Clone)]
 pub struct TransportConfig {
     info: TransportInfo,
@@ -168,7 +171,7 @@ impl fmt::Debug for Law {
 }
 
 impl TransportConfig {
-    /// The transport called `name` with its defaults.
+    /// The transport called `name` with default parameters.
     pub fn named(name: &str) -> Result<TransportConfig, ConfigError> {
         TransportConfig::with(name, [])
     }
@@ -186,7 +189,7 @@ impl TransportConfig {
         Ok(config)
     }
 
-    /// The transport that `text` names, with the parameters that it gives: `dctcp+g=0.09+recovery=sack`.
+    /// The transport that `text` names, with parameters as in `dctcp+g=0.09+recovery=sack`.
     pub fn parse(text: &str) -> Result<TransportConfig, ConfigError> {
         let mut parts = text.split('+').map(str::trim);
         let name = parts.next().unwrap_or_default();
@@ -208,7 +211,7 @@ impl TransportConfig {
         TransportConfig::with(name, settings)
     }
 
-    /// The transport called `name` with the parameters in `reader`; the caller checks for unknown keys.
+    /// The transport called `name` with the parameters in `reader`. The caller rejects unknown keys.
     pub fn read(name: &str, reader: &Reader) -> Result<TransportConfig, ConfigError> {
         let (info, law, keys) =
             LawParams::read(name, reader).unwrap_or_else(|| Err(unknown_transport(name)))?;
@@ -217,12 +220,12 @@ impl TransportConfig {
         Ok(TransportConfig { info, law: Law::Registered(law), host, params })
     }
 
-    /// True if senders under any law have the parameter `name`.
+    /// True if `name` is a parameter of some kind of hosts, which does not depend on the law.
     pub fn is_of_every_sender(name: &str) -> bool {
         Host::ALL.iter().flat_map(|host| host.parameters()).any(|param| param.name == name)
     }
 
-    /// Runs a user-defined law in the sender.
+    /// Replaces the law by a user-defined law, and removes the parameters of the replaced law.
     pub fn with_law(mut self, start: StartUserDefined) -> TransportConfig {
         self.params.retain(|param| TransportConfig::is_of_every_sender(param.name));
         TransportConfig { law: Law::UserDefined(start), ..self }
@@ -233,16 +236,16 @@ impl TransportConfig {
         matches!(self.law, Law::UserDefined(_))
     }
 
-    /// Every parameter with its present value as default.
+    /// All parameters, each with its present value as default.
     pub fn params(&self) -> &[ParamInfo] {
         &self.params
     }
 
-    /// Name, source and summary.
+    /// Description of the transport.
     pub fn info(&self) -> TransportInfo {
         self.info
     }
-    /// Parameters of its hosts.
+    /// Parameters of the hosts.
     pub fn host(&self) -> &HostParams {
         &self.host
     }
@@ -254,7 +257,7 @@ impl TransportConfig {
     pub fn ecn(&self) -> Ecn {
         if let HostParams::Tcp(tcp) = &self.host { tcp.ecn } else { self.info.ecn }
     }
-    /// The law's state for a new connection.
+    /// Starts the law for a new connection.
     pub fn start(&self) -> Transport {
         match &self.law {
             Law::Registered(law) => law.start(),
@@ -263,7 +266,7 @@ impl TransportConfig {
     }
 }
 
-/// The error for an unknown transport. `tcp` is the name of a scheme.
+/// Error for an unknown transport. For `tcp`, the error explains that `tcp` is a scheme.
 pub fn unknown_transport(name: &str) -> ConfigError {
     let names: Vec<&str> = transports().iter().map(|info| info.name).collect();
     let hint = match name {
@@ -291,7 +294,7 @@ mod tests {
         }
     }
 
-    /// Each connection holds one of these, and dctcp pays for the largest.
+    /// Each connection holds a `Transport`, so a connection of dctcp takes the memory of the largest law.
     #[test]
     fn no_law_makes_the_others_large() {
         assert!(size_of::<Transport>() <= 104, "{} bytes", size_of::<Transport>());

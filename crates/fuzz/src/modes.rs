@@ -1,4 +1,4 @@
-//! [`compare`]: a drawn scenario in every way of running, which must all have the same outcome.
+//! [`compare`]: runs a drawn scenario in every mode. All modes must have the same outcome.
 
 use crate::choices::Choices;
 use crate::generator::ScenarioGenerator;
@@ -16,10 +16,11 @@ use shortflow_units::{Instant, PortId};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Limit of events per run, in units of 8192.
+/// Maximum number of ticks of a run. A run has one tick per 8192 events.
 const MOST_TICKS: u32 = 40;
 
-/// Styles of draws, in turn: small networks with many keys set, medium ones, and large ones with few.
+/// Styles, which take turns: small networks with many keys set, medium networks, and large networks with few
+/// keys set.
 const STYLES: [Style; 3] = [style(2, 1), style(3, 2), style(6, 5)];
 
 const fn style(optional: u64, size: u64) -> Style {
@@ -27,25 +28,27 @@ const fn style(optional: u64, size: u64) -> Style {
     Style { optional, size, fast: true, delays: units, rtts: units }
 }
 
-/// One in this many draws is always run; the others only if busy and able to go in windows.
+/// One of this many draws always runs. Other draws run only if they are busy and can run in windows.
 const ANYTHING_EVERY: u64 = 64;
-/// Least packets of a busy run, which also marks or drops.
+/// Minimum number of sent packets of a busy run. A busy run also marks or drops packets.
 const BUSY: u64 = 1000;
 
-/// Parts of a network that would meet more often are not tried: threads that wait for one another take long.
+/// Maximum number of synchronisations of a run on several cores. Runs with more are compared on one core
+/// only, because waiting threads are slow.
 const MOST_MEETINGS: u64 = 1000;
 
-/// A scenario with the same outcome in all ways of running.
+/// A scenario that had the same outcome in all modes.
 #[derive(Debug)]
 pub struct Alike {
-    /// The ways that were possible.
+    /// Names of the modes that were possible.
     pub ways: Vec<String>,
     /// Kinds, schemes and keys of the draw, and events of its run, each as `group=name`.
     pub features: BTreeSet<String>,
 }
 
-/// Runs draw `number` of a seed in every way. `None` if the draw gives no run, a long one, or one of little interest.
-/// Fails with the differences and the scenario if two outcomes differ, or if a run breaks a rule of the simulator.
+/// Runs draw `number` of a seed in every mode. Returns `None` if the draw gives no run, a long run, or a run
+/// that is not busy. Fails with the differences and the scenario if two outcomes differ, or if a run breaks
+/// an invariant of the simulator.
 pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
     let mut choices = Choices::numbered(seed << 32 | number);
     let (style, run_seed) = (STYLES[number as usize % STYLES.len()], choices.below(256));
@@ -97,7 +100,8 @@ pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
     Ok(Some(Alike { ways, features: features(&scenario, scheme, &expected) }))
 }
 
-/// Half of the links send a packet or more within the shortest delay: window by window, events change their order.
+/// True if at least half of the links can send a full packet within the shortest link delay. Windows then
+/// change the order of events.
 fn has_wide_slots(scenario: &Scenario) -> bool {
     let (links, size) = (&scenario.graph.links, scenario.tcp.mss + scenario.tcp.header);
     let slot = links.iter().map(|link| link.delay).min();
@@ -111,14 +115,14 @@ fn is_busy(outcome: &Outcome) -> bool {
     is_congested && outcome.counters.packets_sent >= BUSY
 }
 
-/// The meetings of the parts of a run, at most.
+/// Upper bound on the number of times that the parts of a run synchronise.
 fn meetings(scenario: &Scenario, outcome: &Outcome) -> u64 {
     let delays = scenario.graph.links.iter().map(|link| link.delay.as_ps());
     let shortest = delays.filter(|delay| *delay > 0).min().unwrap_or(1);
     (outcome.end.as_ps() / shortest).min(outcome.counters.packet_hops)
 }
 
-/// A run with these choices; `None` if the scenario forbids them.
+/// Runs in these modes. Returns `None` if the scenario forbids them.
 fn run_in(
     modes: Modes,
     scenario: &Scenario,
@@ -130,12 +134,12 @@ fn run_in(
     plan.map(|plan| run_planned(&plan, scenario, scheme, seed, observer)).transpose()
 }
 
-/// One way of running.
+/// A mode of a run.
 #[derive(Debug, Clone, Copy)]
 enum Mode {
-    /// The way is told.
+    /// The modes are given.
     Told(Modes),
-    /// The simulator chooses, up to this number of cores.
+    /// The simulator chooses the modes, with up to this number of cores.
     Chosen(usize),
     /// Every packet is watched.
     Watched,
@@ -163,7 +167,7 @@ fn modes(most: usize) -> Vec<Mode> {
             })
         });
         let all = of_order.into_iter().flatten().flatten().flatten();
-        // Parts keep paths as a whole network does.
+        // Fixed paths do not depend on the number of cores, so runs without fixed paths use one core.
         let told = all.filter(|modes| cores == 1 || modes.fixed_paths);
         modes.extend(told.map(Mode::Told));
     }

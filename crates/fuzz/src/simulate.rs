@@ -1,4 +1,4 @@
-//! A drawn scenario under a drawn scheme, run.
+//! Runs a drawn scenario under a drawn scheme.
 
 use crate::choices::Choices;
 use crate::generator::ScenarioGenerator;
@@ -15,15 +15,16 @@ use shortflow_spec::ConfigError;
 use shortflow_units::{Bytes, HostId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The observer is asked every 8192 events: a run is stopped before it has had 10⁵ of them.
+/// Maximum number of ticks of one run in 16. A run has one tick per 8192 events, so it stops before it has
+/// had 10⁵ events.
 const MOST_TICKS: u32 = 12;
-/// Most runs that do not end by themselves are not worth so many.
+/// Maximum number of ticks of the other runs. Few runs that do not end on their own are worth more events.
 const FEW_TICKS: u32 = 1;
 
 /// One run in this many is repeated.
 const REPEATED: u64 = 16;
 
-/// Draws a scenario and a scheme and runs them. Panics if the run breaks a rule of the simulator.
+/// Draws a scenario and a scheme, and runs them. Panics if the run breaks an invariant of the simulator.
 pub fn judge(input: &[u8]) -> Verdict {
     let mut choices = Choices::new(input);
     let twice = choices.once_in(REPEATED);
@@ -60,14 +61,14 @@ pub fn judge(input: &[u8]) -> Verdict {
     }
 }
 
-/// A service model as given on the command line.
+/// A service model with its settings, as on the command line.
 pub fn shown(service: &ServiceModel) -> String {
     let ServiceModel::Packets(scheme) = service else { return service.name().to_owned() };
     let given = scheme.resolved.iter().map(|setting| format!(" --set {}={}", setting.key, setting.value));
     format!("{}{}", scheme.name, given.collect::<String>())
 }
 
-/// A drawn service model.
+/// Draws a service model.
 pub fn service(choices: &mut Choices) -> ServiceModel {
     let registry = Registry::get();
     if choices.once_in(12) {
@@ -93,18 +94,18 @@ pub fn service(choices: &mut Choices) -> ServiceModel {
     }
 }
 
-/// Takes back the setting that is wrong; panics if none is.
+/// Removes the setting that `error` names. Panics if there is none.
 fn drop_setting(settings: &mut Vec<(String, String)>, error: &ConfigError) {
     let before = settings.len();
     match error {
         ConfigError::Value { key, .. } | ConfigError::Impossible { key, .. } => {
-            // A pair that crosses may be wrong by the one that was not set.
+            // If two keys contradict each other, the error may name the key that was not set.
             settings.retain(|(set, _)| set != key);
             if settings.len() == before {
                 settings.clear();
             }
         }
-        // Another discipline in hosts may have other parameters.
+        // The discipline that was drawn for hosts may not have this parameter.
         ConfigError::Unknown { key, .. } if key.starts_with("host_queue.") => {
             settings.retain(|(set, _)| set != key)
         }

@@ -1,4 +1,4 @@
-//! Running, watching and cancelling.
+//! Runs, their progress and their cancellation.
 
 use crate::capture::{Capture, Recorder};
 use crate::errors::{Cancelled, SimulationError, config_error};
@@ -37,7 +37,7 @@ struct Shared {
     now_ps: AtomicU64,
     duration_ps: AtomicU64,
     limit_ps: AtomicU64,
-    /// The bits of the work done over all of it.
+    /// Bits of an `f64`: the share of the work that is done.
     fraction: AtomicU64,
     open: AtomicU64,
     flows: AtomicU64,
@@ -50,17 +50,19 @@ impl Control {
         Control::default()
     }
 
-    /// Ask the run to stop.
+    /// Requests the run to stop.
     fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// The share of the work that is done, which never falls: what is left by the open flows decides how quickly it grows.
+    /// Share of the work that is done. The share never falls. Its growth depends on the estimated end of the
+    /// run.
     fn fraction(&self) -> f64 {
         f64::from_bits(self.shared.fraction.load(Ordering::Relaxed))
     }
 
-    /// In the drain: the flows that are open, all finite flows, and the seconds that are left at most.
+    /// During the drain, while flows are open: number of open flows, number of finite flows, and maximum time
+    /// left in seconds.
     fn drain(&self) -> Option<(u64, u64, f64)> {
         let [now, duration, limit, open, flows] = {
             let Shared { now_ps, duration_ps, limit_ps, open, flows, .. } = &*self.shared;
@@ -120,7 +122,8 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Recommended number of cores for a run, at most `most`, and the reason for fewer; `capture`: packets are captured.
+/// Recommended number of cores for a run, at most `most`, and the reason if it is smaller. `capture` is true
+/// if packets are captured.
 #[pyfunction]
 pub fn cores(
     py: Python<'_>,
@@ -133,8 +136,8 @@ pub fn cores(
     Ok((used, why))
 }
 
-/// Runs `scheme` in `scenario` on so many cores at most; other Python threads go on meanwhile. `capture` gets what it asks
-/// for of the packets.
+/// Runs `scheme` in `scenario` on at most `cores` cores. Other Python threads run meanwhile. `capture`
+/// receives the packets that it selects.
 #[pyfunction]
 #[pyo3(signature = (scenario, scheme, seed, control, capture=None, cores=1))]
 pub fn run(
@@ -164,7 +167,7 @@ pub fn run(
         watch.recorder.iter_mut().for_each(Recorder::finish);
         outcome.map(|(outcome, _)| (outcome.digest(), outcome))
     });
-    watch.shared.open.store(0, Ordering::Relaxed); // nothing is waited for any more
+    watch.shared.open.store(0, Ordering::Relaxed); // the run waits for no flow any more
     if let Some(error) = scheme.failure.take() {
         return Err(error);
     }
@@ -208,7 +211,7 @@ impl PyFloor {
         Floor::new(&scenario.inner.graph).map(PyFloor).map_err(config_error)
     }
 
-    /// Lets packets cross this many links. Returns the number crossed.
+    /// Moves packets over `hops` links. Returns the number of links crossed.
     fn run(&mut self, py: Python<'_>, hops: u64) -> u64 {
         py.detach(|| self.0.run(hops))
     }
@@ -217,7 +220,7 @@ impl PyFloor {
 /// Result of a run.
 #[pyclass(frozen, name = "Result", module = "shortflow._core")]
 pub struct PyOutcome {
-    /// Without its samples.
+    /// Outcome without its samples.
     outcome: Outcome,
     digest: String,
     samples: Arc<Samples>,

@@ -1,15 +1,16 @@
-//! [`Outcome::digest`]: SHA-256 over every field of an outcome except the run's cost, in this encoding.
+//! [`Outcome::digest`]: SHA-256 over the results of a run, in this encoding. Each field of an outcome is
+//! encoded, except the fields after a semicolon in `rows!`.
 //!
 //! | value | bytes |
 //! |---|---|
-//! | the beginning | the text `shortflow outcome 3` and a line feed; another encoding gets another number |
+//! | the beginning | the text `shortflow outcome 3` and a line feed; the number changes with the encoding |
 //! | identifier, `u32` | 4, little endian |
 //! | `u64`, time in ps, size in bytes, rate in bit/s | 8, little endian |
 //! | `f64` | 8: its IEEE 754 bits, little endian |
 //! | variant of an enum | 1: its position, from 0; then its fields |
 //! | `Option` | 1: 0, or 1 and then the value |
 //! | list | 8: its length; then its elements |
-//! | row | its fields, in the order in which they stand in `rows!` |
+//! | row | its fields, in the order of `rows!` |
 
 use crate::host::DeliveryCounters;
 use crate::net::Percentiles;
@@ -24,8 +25,8 @@ use shortflow_units::{Bytes, ClassId, FlowId, HostId, Instant, NodeId, PortId, R
 const FORMAT: &[u8] = b"shortflow outcome 3\n";
 
 impl Outcome {
-    /// SHA-256 over all results here, field by field: equal for equal scenario, scheme and seed on any
-    /// machine.
+    /// SHA-256 over the results, field by field. Runs with equal scenario, scheme and seed have equal digests
+    /// on every machine.
     pub fn digest(&self) -> String {
         let mut hash = Sha256::default();
         self.write(&mut hash);
@@ -38,7 +39,7 @@ impl Outcome {
     }
 }
 
-/// Input of a digest.
+/// A value with an encoding in digests.
 trait Encode {
     fn encode(&self, out: &mut impl Update);
 }
@@ -72,7 +73,8 @@ numbers! {
     DropReason: reason => reason as u8,
 }
 
-/// The patterns name every field, costs behind a semicolon, so a new field cannot be forgotten.
+/// The patterns name every field, so the compiler rejects a forgotten field. Fields after the semicolon are
+/// not encoded.
 macro_rules! rows {
     ($($row:ident { $($field:ident),+ $(,)? $(; $($cost:ident),+)? })+) => {$(
         impl Encode for $row {
@@ -168,7 +170,7 @@ mod tests {
         Sample { at: Instant::from_ps(5), subject, value: 1.5 }
     }
 
-    /// A task, a sample and a drop. Golden runs have the other rows.
+    /// An outcome with a task, a sample and a drop. Golden runs have the other rows.
     fn outcome() -> Outcome {
         let task = TaskRow {
             kind: TaskKind::Job,
@@ -190,7 +192,7 @@ mod tests {
         }
     }
 
-    /// The number of different digests of outcomes with each of `changes`.
+    /// Number of different digests among outcomes with one of `changes` each.
     fn different<T: Copy>(changes: &[T], change: impl Fn(&mut Outcome, T)) -> usize {
         let digest = |one: &T| {
             let mut outcome = outcome();
@@ -227,7 +229,7 @@ mod tests {
         }
     }
 
-    /// Worked out by hand from the table above.
+    /// The expected bytes are worked out by hand from the table above.
     #[test]
     fn the_encoding_is_as_written_down() {
         let mut written = Written::default();

@@ -1,34 +1,44 @@
-//! Homa's hosts — Montazeri, Li, Alizadeh, Ousterhout, "Homa: A Receiver-Driven Low-Latency Transport Protocol Using Network
-//! Priorities", SIGCOMM 2018, §3; constants of Linux's module (github.com/PlatformLab/HomaModule) where the paper gives none.
+//! Homa's hosts — Montazeri, Li, Alizadeh, Ousterhout, "Homa: A Receiver-Driven Low-Latency Transport
+//! Protocol Using Network Priorities", SIGCOMM 2018, §3. Constants that the paper does not give are from
+//! Linux's module (github.com/PlatformLab/HomaModule).
 //!
 //! | paper | here |
 //! |---|---|
-//! | RTTbytes; unscheduled bytes (§3.2) | what the path holds; `unscheduled` |
-//! | GRANT (§3.3): the message, up to where it may send, and at which priority | [`PacketType::Grant`] with `[granted, level]` |
+//! | RTTbytes; unscheduled bytes (§3.2) | the bytes that fill the path; `unscheduled` |
+//! | GRANT (§3.3): message, limit of the bytes to send, and priority | [`PacketType::Grant`] with `[granted, level]` |
 //! | overcommitment (§3.5) | `overcommit`, `Agent::grants` |
 //! | receivers choose priorities (§3.4) | `Agent::level` for granted packets, `cutoffs` for unscheduled ones |
-//! | sender's SRPT, two packets at most in the card's queue (§4) | [`Agent`] `ready`, `idle_at` and `packet` |
+//! | SRPT at senders, with at most two packets in the card's queue (§4) | [`Agent`] `ready`, `idle_at` and `packet` |
 //! | RESEND, a lost first packet (§3.7) | [`PacketType::Resend`]; the sender's own timer |
 //! | DATA with the message's length | data with `[length, 0]` |
 //!
-//! A message begins with `unscheduled` bytes. Its receiver then grants: of all messages on their way to the host that are not granted
-//! whole, it keeps the `overcommit` with the fewest bytes left, each of another sender, granted a window ahead of what has arrived.
-//! Eight strict priorities: control packets have the best, with the smallest unscheduled messages; each cutoff begins one lower; the
-//! rest are for granted packets. The message with the fewest bytes left has the best of those in use, the lowest ones, so that
-//! a shorter message that comes next finds a better one free.
+//! A message starts with `unscheduled` bytes. Its receiver then sends grants. A host grants to at most
+//! `overcommit` messages at a time, each from another sender. Among the messages that are not completely
+//! granted, these are the messages with the fewest bytes left. Each is granted a window beyond the bytes that
+//! have arrived.
+//!
+//! Packets have eight strict priorities. Control packets and the smallest unscheduled messages have the best
+//! priority. Unscheduled packets of messages above each cutoff have the next lower priority. Granted packets
+//! have the remaining priorities, of which the lowest are used first. Among the granted messages, the message
+//! with the fewest bytes left has the best priority. A shorter message that arrives later then finds a better
+//! priority free.
 //!
 //! Deviations and choices:
-//! - D1: a message is a connection, as Homa keeps no state between messages. Its receiver acknowledges the whole message, and each grant
-//!   carries how far the message is there, so that the sender's accounts follow. Homa acknowledges by the reply.
-//! - D2: `unscheduled=auto` is rounded up to segments. Linux has 40,000 bytes at 25 Gbit/s.
-//! - D3: the paper's receivers compute cutoffs from the traffic they have seen, so that every unscheduled priority carries as many bytes.
-//!   Here they are given, by default those of Linux.
-//! - D4: Linux grants a twentieth of a link to the oldest message, against starvation; the paper does not, nor do we.
-//! - D5: a message is asked for again after `resend` without a packet of it (Linux: five ticks of 1 ms), and never given up (Linux: after
-//!   100 ticks). A sender that hears nothing sends its first missing packet again after as long.
-//! - D6: packets do not carry what grants and lengths take beyond `tcp.header`.
-//! - D7: a host's own queue is in order of arrival, and control packets wait there behind two packets at most, but for no turn. Where the
-//!   host's queue reorders, the agent counts data at the rate of the link. Linux lets the card have 5 µs of packets.
+//! - D1: each message has its own connection, because Homa keeps no state between messages. The receiver
+//!   acknowledges the whole message. Each grant also reports the bytes that have arrived, which the sender's
+//!   accounts need. In Homa, the reply is the acknowledgement.
+//! - D2: `unscheduled` is rounded up to whole segments. Linux has 40,000 bytes at 25 Gbit/s.
+//! - D3: in the paper, receivers compute the cutoffs from past traffic, so that each unscheduled priority
+//!   carries equally many bytes. Here, `cutoffs` sets them. The defaults are Linux's.
+//! - D4: Linux grants one twentieth of the link to the oldest message, to prevent starvation. The paper and
+//!   these hosts do not.
+//! - D5: a receiver requests missing bytes after `resend` without a packet of the message (Linux: five ticks
+//!   of 1 ms). Messages are never given up (Linux: after 100 ticks). A sender that receives nothing for
+//!   `resend` sends its first unacknowledged packet again.
+//! - D6: the fields of grants and of the message length do not enlarge packets beyond `tcp.header`.
+//! - D7: the queue of a host's port is first in, first out. Control packets need no turn, but wait there
+//!   behind up to two data packets. If `host.queue` reorders packets, the agent estimates departures from the
+//!   rate of the link. Linux lets the card hold 5 µs of packets.
 
 use crate::host::{
     ConnectionSetup, Endpoint, EndpointContext, EndpointId, HostAgent, LazyTimer, Outbox, ReceiveEndpoint,
@@ -42,9 +52,9 @@ use shortflow_cc::{TransportConfig, Window};
 use shortflow_units::{Bytes, HostId, Instant, Rate, Span};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Number of the timer of each end.
+/// Number of the timer of either end.
 const SILENCE: u8 = 0;
-/// Strict priorities of a switch.
+/// Number of strict priorities of a switch.
 const LEVELS: u64 = 8;
 
 /// Both ends of a message.
@@ -80,7 +90,7 @@ pub fn open(
     (sender, receiver)
 }
 
-/// Words that a packet carries for the other end.
+/// Two numbers for the other end.
 fn header(words: [u64; 2]) -> Option<Box<Extension>> {
     Some(Box::new(Extension { header: words, ..Extension::default() }))
 }
@@ -92,19 +102,19 @@ pub struct Sender {
     params: Params,
     line: Rate,
     unscheduled: u64,
-    /// One past the last byte that is granted.
+    /// One past the last granted byte.
     granted: u64,
     /// Priority of granted packets.
     level: u64,
-    /// Bytes that are to be sent again.
+    /// Bytes to send again.
     again: VecDeque<(u64, u64)>,
-    /// The agent has been asked for a turn.
+    /// True if the sender waits for a turn from the agent.
     asked: bool,
     silence: LazyTimer,
 }
 
 impl Sender {
-    /// The next packet's bytes, if it may be sent.
+    /// Bytes of the next packet, if the sender may send one.
     fn next(&self, mss: u64) -> Option<(u64, u64)> {
         if let Some(&(start, end)) = self.again.front() {
             return Some((start, end.min(start + mss)));
@@ -117,7 +127,7 @@ impl Sender {
         (start < end && is_whole).then_some((start, end))
     }
 
-    /// Asks the agent for a turn, if there is something to send.
+    /// Requests a turn from the agent if there is data to send, and restarts the timer.
     fn ask(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if !self.asked && self.next(cx.tcp.mss.get()).is_some() {
             self.asked = true;
@@ -131,7 +141,7 @@ impl Sender {
         self.silence.set(SILENCE, out);
     }
 
-    /// Priority of the packet with byte `start`.
+    /// Priority of the packet that starts at byte `start`.
     fn priority(&self, start: u64) -> u64 {
         match self.stream.messages.first() {
             Some(message) if start < self.unscheduled => {
@@ -141,7 +151,7 @@ impl Sender {
         }
     }
 
-    /// Bytes `start..end` are sent again, in whole packets.
+    /// Queues the bytes of `start..end` that were sent and not acknowledged, to send them again.
     fn resend(&mut self, start: u64, end: u64) {
         let start = start.max(self.stream.snd_una);
         let end = end.min(self.stream.snd_max);
@@ -229,7 +239,8 @@ impl SendEndpoint for Sender {
 struct Policy {
     unscheduled: u64,
     overcommit: usize,
-    /// Bytes that are granted and not there, at most: of this connection's message, and of all messages if they share.
+    /// Maximum number of bytes that are granted and have not arrived: `window` for this message, and
+    /// `incoming` for all messages of the host, if they share a limit.
     window: u64,
     incoming: Option<u64>,
     /// Best priority of granted packets.
@@ -252,34 +263,35 @@ impl Policy {
     }
 }
 
-/// A message on its way to a host that is not granted whole.
+/// A message to a host that is not completely granted.
 #[derive(Debug, Clone, Copy)]
 struct Incoming {
     to: EndpointId,
-    /// Bytes that are there, and those below which none is missing.
+    /// Bytes that have arrived, and bytes that have arrived in order.
     arrived: u64,
     received: u64,
     length: u64,
     granted: u64,
-    /// Bytes that are granted and not there, at most, if messages do not share.
+    /// Maximum number of bytes that are granted and have not arrived, if messages do not share a limit.
     window: u64,
 }
 
-/// What the messages of a host share: the card and the grants.
+/// State that the messages of a host share: the card and the grants.
 #[derive(Debug, Default)]
 pub struct Agent {
-    /// Messages with something to send, by bytes left.
+    /// Messages with data to send, by bytes left and flow id.
     ready: BTreeMap<(u64, u32), Turn>,
-    /// When the card will have sent what it has, and the time of a full packet.
+    /// Time at which the card has sent all its packets, and transmission time of a full packet.
     idle_at: Instant,
     packet: Span,
-    /// Messages to grant, by number, and in the order of their bytes left.
+    /// Messages to grant by flow id, and their flow ids in order of bytes left.
     incoming: BTreeMap<u32, Incoming>,
     order: BTreeSet<(u64, u32)>,
 }
 
 impl Agent {
-    /// The card has got a packet that takes so long. Where the host's queue reorders, it does not say when the packet departs.
+    /// Counts a packet that the card takes, with transmission time `takes`. If the host's queue reorders
+    /// packets, the departure is unknown ([`Instant::MAX`]).
     fn count(&mut self, now: Instant, departs: Instant, takes: Span) {
         self.packet = self.packet.max(takes);
         self.idle_at = match departs {
@@ -288,7 +300,7 @@ impl Agent {
         };
     }
 
-    /// Takes news of a message, which may be granted whole or be there by now.
+    /// Updates a message. A message that is completely granted, or has arrived, is removed.
     fn note(&mut self, news: Incoming) {
         let number = news.to.flow_id;
         if let Some(known) = self.incoming.remove(&number) {
@@ -300,7 +312,7 @@ impl Agent {
         }
     }
 
-    /// The grants that are due: of the messages with the fewest bytes left, each of another sender.
+    /// Grants that are due: to the messages with the fewest bytes left, each from another sender.
     fn grants(&mut self, policy: &Policy, tcp: &TcpSpec) -> Vec<Packet> {
         let (mut chosen, mut senders): (Vec<u32>, Vec<HostId>) = (Vec::new(), Vec::new());
         for (_, number) in &self.order {
@@ -341,7 +353,8 @@ impl Agent {
         grants
     }
 
-    /// Priority of the message with this rank of so many that are granted (§3.4): the lowest ones are in use.
+    /// Priority of the message with rank `rank` among `active` granted messages (§3.4). The lowest priorities
+    /// are used first.
     fn level(policy: &Policy, rank: u64, active: u64) -> u64 {
         let used = active.min(LEVELS - policy.best);
         (LEVELS - used + rank).min(LEVELS - 1)
@@ -381,13 +394,13 @@ impl Receiver {
         Incoming { to: self.identity, arrived, received, length, granted, window: self.policy.window }
     }
 
-    /// Sends a control packet, which waits for no turn.
+    /// Sends a control packet, which needs no turn.
     fn answer(&self, packet: Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let departs = out.send(packet).departs;
         out.agent::<Agent>().count(cx.now, departs, Span::ZERO);
     }
 
-    /// Waits for the next packet.
+    /// Restarts the timer, unless the message is complete.
     fn wait(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.silence.deadline = (self.bytes.received() < self.length).then(|| cx.now + self.resend);
         self.silence.set(SILENCE, out);
@@ -421,7 +434,7 @@ impl Endpoint for Receiver {
     fn on_timer(&mut self, _: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let received = self.bytes.received();
         if self.silence.expired(cx.now) && received < self.length {
-            // The agent forgets messages that are granted whole.
+            // The agent removes messages that are completely granted.
             let known = out.agent::<Agent>().incoming.get(&self.identity.flow_id);
             let granted = known.map_or(self.length, |message| message.granted);
             let (start, end) = self.bytes.missing(granted);
@@ -457,19 +470,19 @@ mod tests {
     use crate::tcp::testing::tcp;
     use shortflow_units::ConnId;
 
-    /// Segments of 1,460 bytes; the default cutoffs, so that granted packets have four priorities.
+    /// Segments have 1,460 bytes. The default cutoffs leave four priorities for granted packets.
     fn policy(window: GrantWindow) -> Policy {
         Policy::new(&Params { window, ..Params::default() }, 14_600, 16_060, 1_460)
     }
 
-    /// A message of so many segments from host `peer`, of which ten are there.
+    /// A message of `segments` segments from host `peer`, of which ten have arrived.
     fn message(number: u32, peer: u32, segments: u64) -> Incoming {
         let to = EndpointId { conn: ConnId(number), flow_id: number, peer: HostId(peer), way: 0 };
         let (arrived, granted, window) = (14_600, 14_600, 16_060);
         Incoming { to, arrived, received: arrived, length: segments * 1_460, granted, window }
     }
 
-    /// The messages that get a grant, in order, up to which segment, and at which priority.
+    /// Grants in order: flow id of the message, granted segments, and priority.
     fn granted(messages: &[Incoming], policy: &Policy) -> Vec<(u32, u64, u64)> {
         let mut agent = Agent::default();
         messages.iter().for_each(|message| agent.note(*message));
@@ -479,7 +492,8 @@ mod tests {
         grants.iter().map(|grant| (grant.flow_id, words(grant)[0] / 1_460, words(grant)[1])).collect()
     }
 
-    /// §3.4: with fewer messages than priorities the lowest ones are in use; with more, the last ones share one.
+    /// §3.4: if there are fewer messages than priorities, the messages have the lowest priorities. If there
+    /// are more, the last messages share a priority.
     #[test]
     fn granted_messages_have_the_lowest_priorities() {
         let policy = policy(GrantWindow::Path);
@@ -488,7 +502,8 @@ mod tests {
         assert_eq!(levels(5), [4, 5, 6, 7, 7]);
     }
 
-    /// §3.3, §3.5: the four with the fewest bytes left, one of each sender, eleven segments ahead of what is there.
+    /// §3.3, §3.5: the four messages with the fewest bytes left, one from each sender, are granted eleven
+    /// segments beyond the bytes that have arrived.
     #[test]
     fn the_shortest_message_of_each_of_four_senders_is_granted() {
         let messages = [
@@ -503,7 +518,8 @@ mod tests {
         assert_eq!(granted(&messages, &policy(GrantWindow::Path)), expected);
     }
 
-    /// Linux: a message has incoming / (active + 1): of 146,000 bytes, which are 100 segments, a third with two messages.
+    /// Linux: each message has incoming / (active + 1). With two messages, this is a third of 146,000 bytes,
+    /// which are 100 segments.
     #[test]
     fn messages_share_what_may_be_on_its_way() {
         let messages = [message(0, 1, 200), message(1, 2, 300)];

@@ -1,21 +1,21 @@
-//! pFabric's own hosts — Alizadeh et al., "pFabric: Minimal Near-Optimal Datacenter Transport", SIGCOMM 2013, §4.3: the
-//! switches schedule, the hosts stay simple.
+//! pFabric's own hosts — Alizadeh et al., "pFabric: Minimal Near-Optimal Datacenter Transport", SIGCOMM 2013,
+//! §4.3. Switches schedule, and hosts stay simple.
 //!
 //! | paper | here |
 //! |---|---|
-//! | flows start at the rate of the link | the first window, of the segments that fill the path ([`Opening::bdp`](shortflow_cc::Opening::bdp)) |
-//! | selective acknowledgements for every packet | [`Receiver`]: each answer names its packet |
+//! | flows start at the rate of the link | the first window: the segments that fill the path ([`Opening::bdp`](shortflow_cc::Opening::bdp)) |
+//! | selective acknowledgements for every packet | [`Receiver`]: an ACK covers its packet by its number or by a SACK block |
 //! | no fast retransmit: only fixed, small timeouts detect drops | [`Sender`] `rto` |
-//! | timeouts in a row begin probe mode, an answer ends it | `timeouts`, `probe_after` |
-//! | window and slow start | the control's, `shortflow_cc`'s `minimal.rs` |
-//! | a packet's number is the rest of its flow (§4.1) | `priority.by = remaining` |
+//! | consecutive timeouts start probe mode, and an answer ends it | `timeouts`, `probe_after` |
+//! | window and slow start | the law, in `minimal.rs` of `shortflow_cc` |
+//! | the priority of a packet is the remaining size of its flow (§4.1) | `priority.by = remaining` |
 //!
 //! Choices:
-//! - The timeout counts from the last ACK that advanced, as TCP's does. Then all outstanding data without SACK is
-//!   retransmitted within the window.
-//! - SACKed data leaves room in the window, so a hole does not stop a flow before its timeout.
-//! - A probe is a header without payload (the paper: one byte), and goes once a timeout.
-//! - These hosts read only the packet sizes of `[tcp]`.
+//! - The timer restarts at each ACK that advances, as TCP's timer does. After a timeout, all outstanding data
+//!   without SACK is retransmitted within the window.
+//! - SACKed data does not count against the window, so a hole does not stop a flow before its timeout.
+//! - A probe is a header without payload (the paper: one byte). The sender sends one probe per timeout.
+//! - Of the keys of `[tcp]`, these hosts read only packet sizes.
 
 use crate::host::{
     ConnectionSetup, Endpoint, EndpointContext, EndpointId, LazyTimer, Outbox, ReceiveEndpoint, SendEndpoint,
@@ -49,7 +49,7 @@ pub struct Sender {
     rto: Span,
     round_trip: Span,
     alarm: LazyTimer,
-    /// Since the last ACK.
+    /// Number of timeouts since the last ACK.
     timeouts: u32,
     probe_after: u32,
 }
@@ -81,12 +81,12 @@ impl Sender {
         self.timeouts >= self.probe_after
     }
 
-    /// Bytes that are known to have arrived.
+    /// Bytes known to have arrived.
     fn delivered(&self) -> u64 {
         self.stream.snd_max - self.scoreboard.unsacked_bytes(self.stream.snd_una, self.stream.snd_max)
     }
 
-    /// The segment that is sent next, if there is data.
+    /// The next segment to send, if there is data.
     fn next_segment(&self, cx: EndpointContext<'_>) -> Option<(u64, u64)> {
         let (start, hole) = match self.stream.snd_nxt < self.stream.snd_max {
             true => self.scoreboard.hole_from(self.stream.snd_nxt, self.stream.snd_max),
@@ -140,7 +140,7 @@ impl Sender {
         }
         self.stream.snd_nxt = self.stream.snd_nxt.max(self.stream.snd_una);
         if self.is_probing() {
-            self.alarm.deadline = None; // the probe's: what it has held back gets its own
+            self.alarm.deadline = None; // the deadline of the probe; data that is sent next sets a new deadline
         }
         self.timeouts = 0;
         let acked = self.delivered() - before;
@@ -150,7 +150,8 @@ impl Sender {
         }
     }
 
-    /// All outstanding data counts as lost. From the `probe_after`-th timeout in a row on, a header probes the path.
+    /// Treats all outstanding data as lost. From the `probe_after`-th consecutive timeout on, a header probes
+    /// the path.
     fn on_timeout(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.alarm.deadline = Some(cx.now + self.rto);
         self.stream.snd_nxt = self.stream.snd_una;
@@ -206,7 +207,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that answers `identity`'s peer.
+    /// A receiver that acknowledges packets to the peer of `identity`.
     pub fn new(identity: EndpointId) -> Receiver {
         Receiver { identity, bytes: Reassembly::default() }
     }

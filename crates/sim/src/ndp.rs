@@ -1,34 +1,41 @@
-//! NDP's hosts — Handley, Raiciu, Agache, Voinescu, Moore, Antichi, Wójcik, "Re-architecting datacenter networks and stacks for low
-//! latency and high performance", SIGCOMM 2017, §3.2. Switches trim packets: [`queue::trim`](crate::queue::trim).
+//! NDP's hosts — Handley, Raiciu, Agache, Voinescu, Moore, Antichi, Wójcik, "Re-architecting datacenter
+//! networks and stacks for low latency and high performance", SIGCOMM 2017, §3.2. Switches trim packets: see
+//! [`queue::trim`](crate::queue::trim).
 //!
 //! | paper | here |
 //! |---|---|
 //! | the first window, at the rate of the link and without handshake | `window` packets: [`Sender`] `credit` |
-//! | ACK of a packet, NACK of a header, at once | [`PacketType::Ack`] with the packet as a SACK block; [`PacketType::Nack`] with `[first byte, 0]` |
-//! | PULL, with a counter of the connection's pulls | [`PacketType::Grant`] with `[pulls so far, 0]` |
+//! | an immediate ACK for each packet, and NACK for each header | [`PacketType::Ack`], with a SACK block if earlier packets are missing; [`PacketType::Nack`] with `[first byte, 0]` |
+//! | PULL, with the number of the connection's pulls so far | [`PacketType::Grant`] with `[pulls so far, 0]` |
 //! | one pull queue for all connections of a host, paced at the rate of its link, fair among them | [`Agent`] `turns`, `free_at` |
-//! | each PULL releases a packet: one to send again, otherwise a new one | [`Sender`] `again`, [`Sender::next`] |
-//! | pulls of a connection are removed when all is there | [`Agent::forget`]; data with `[length, 0]` |
+//! | each PULL releases a packet: a retransmission if one is due, otherwise new data | [`Sender`] `again`, [`Sender::next`] |
+//! | the pulls of a complete transfer are removed | [`Agent::forget`]; data with `[length, 0]` |
 //! | RTO, for lost headers and lost control packets | `rto`, [`Sender`] `flight` |
 //!
-//! A connection has as many packets on its way as its sender has sent and not heard of. Every arrival, of a packet or of a header, earns a
-//! pull. The pull queue gives the connections their pulls in turn, one in the time of a full packet on the host's link, so that what
-//! all senders of a host send after their first windows arrives at the rate of the link.
+//! Each arrival of a packet or of a header earns its connection a pull. The pull queue serves the connections
+//! in turn. It sends one pull per transmission time of a full packet on the host's link. After the first
+//! windows, the packets of all senders to a host therefore arrive at the rate of its link.
 //!
 //! Deviations and choices:
-//! - D1: `window=auto` is what fills the path, and one packet, because an acknowledgement goes before each pull. The paper has a constant
-//!   that suits its network.
-//! - D2: packets take the paths that `routing` gives them. The paper's senders spray them, and leave out bad paths.
-//! - D3: return to sender is left out: a header that finds no room is dropped, and sent again after the RTO.
-//! - D4: receivers serve their connections round robin. The paper may give some of them strict priority.
-//! - D5: a pull that finds nothing to send is kept as long as a packet without an answer may still turn out to be trimmed.
-//! - D6: each packet has the RTO from its departure on, if its host's queue reorders from the time at which the host would have sent
-//!   all it has. The RTO doubles with each timeout in a row, up to 64 times, and ends with an answer. Its default of 1 ms is not certain
-//!   to be the paper's: the authors' simulator starts with 20 ms and stays above 5 ms.
-//! - D7: a pull may be lost with none after it. A sender with nothing under way sends its first packet unasked when it has heard
-//!   nothing for the RTO. That time doubles with each such packet and stays, because a sender among many waits long for its turn.
-//! - D8: a message is a connection, as the first window is of each transfer. Pull counter and length take no room in packets.
-//! - D9: a host's own queue is in order of arrival: control packets wait behind its data.
+//! - D1: `window = auto` is one more than the packets that fill the path, because an ACK is sent before each
+//!   pull. The paper has a constant for its own network.
+//! - D2: packets take the paths that `routing` selects. The paper's senders spray packets over all paths, and
+//!   avoid bad paths.
+//! - D3: there is no return to sender. A header that finds no room is dropped, and its packet is sent again
+//!   after the RTO.
+//! - D4: receivers serve their connections round robin. The paper also allows strict priorities.
+//! - D5: a pull that finds nothing to send is kept for a packet in flight, which may have been trimmed.
+//! - D6: the RTO of a packet starts at its departure. If `host.queue` reorders packets, the RTO starts when
+//!   the host would have sent all its packets. The RTO doubles with each consecutive timeout, up to 64 times
+//!   its value. An ACK or a NACK resets the RTO. The default of 1 ms may not be the paper's value: the
+//!   authors' simulator starts with 20 ms and stays above 5 ms.
+//! - D7: the last pull of a connection may be lost. A sender with no packet in flight therefore sends its
+//!   next packet without a pull when it has received nothing for the RTO. This time doubles with each such
+//!   packet, up to 64 times its value. The time is not reset, because a sender among many waits long for its
+//!   turn.
+//! - D8: each message has its own connection, because each transfer has a first window. Pull counter and
+//!   message length do not enlarge packets.
+//! - D9: the queue of a host's port is first in, first out, so control packets wait behind the host's data.
 
 use crate::host::{
     ConnectionSetup, Endpoint, EndpointContext, EndpointId, HostAgent, LazyTimer, Outbox, ReceiveEndpoint,
@@ -43,7 +50,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Number of the sender's timer.
 const TIMEOUT: u8 = 0;
-/// Most doublings of a timeout.
+/// Maximum number of doublings of a timeout.
 const DOUBLINGS: u32 = 6;
 
 /// Both ends of a connection.
@@ -73,7 +80,7 @@ pub fn open(
     (sender, Receiver { identity: receiver, gap, length: u64::MAX, bytes: Reassembly::default(), pulls: 0 })
 }
 
-/// A word that a packet carries for the other end.
+/// A number for the other end.
 fn header(word: u64) -> Option<Box<Extension>> {
     Some(Box::new(Extension { header: [word, 0], ..Extension::default() }))
 }
@@ -88,32 +95,32 @@ pub struct Sender {
     stream: SendStream,
     line: Rate,
     rto: Span,
-    /// Packets that it may send.
+    /// Number of packets that the sender may send now.
     credit: u64,
-    /// Highest number of a pull.
+    /// Highest pull counter received.
     pulled: u64,
-    /// First bytes of packets to send again.
+    /// Packets to send again, by first byte.
     again: BTreeSet<u64>,
-    /// First bytes of packets without an answer, and the ends of their timeouts.
+    /// Packets in flight: packets without an answer, by first byte, and the ends of their timeouts.
     flight: BTreeMap<u64, Instant>,
-    /// These times in order, and some that no longer hold.
+    /// Ends of timeouts in order of time. Entries that `flight` no longer has are ignored.
     due: BTreeSet<(Instant, u64)>,
-    /// When something of the receiver came, or the connection began.
+    /// Time of the last packet from the receiver, or of the start of the connection.
     heard: Instant,
-    /// Timeouts since the last answer, and packets sent unasked.
+    /// Timeouts since the last ACK or NACK, and packets sent without a pull after silence of the receiver.
     timeouts: u32,
     unasked: u32,
     alarm: LazyTimer,
 }
 
 impl Sender {
-    /// First byte of the next packet, if there is something to send.
+    /// First byte of the next packet, if there is data to send.
     fn next(&self) -> Option<u64> {
         let new = || self.stream.messages.of(self.stream.snd_max).map(|_| self.stream.snd_max);
         self.again.first().copied().or_else(new)
     }
 
-    /// Sends within the credit, and waits.
+    /// Sends packets within the credit, and sets the timer.
     fn transmit(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         while self.credit > 0
             && let Some(start) = self.next()
@@ -146,7 +153,8 @@ impl Sender {
         self.due.insert((due, start));
     }
 
-    /// Sets the time of the next timeout: of the packet sent first, or of the receiver's silence.
+    /// Sets the next timeout: the earliest of a packet in flight or, without packets in flight, after silence
+    /// of the receiver.
     fn wait(&mut self) {
         while self.due.first().is_some_and(|(due, start)| self.flight.get(start) != Some(due)) {
             self.due.pop_first();
@@ -155,7 +163,7 @@ impl Sender {
         self.alarm.deadline = self.due.first().map(|(due, _)| *due).or_else(silence);
     }
 
-    /// Everything below `received` and the packets in `blocks` are there.
+    /// All bytes below `received` and the packets in `blocks` have arrived.
     fn acknowledge(&mut self, received: u64, blocks: SackBlocks) {
         self.stream.snd_una = received.clamp(self.stream.snd_una, self.stream.snd_max);
         while self.flight.first_key_value().is_some_and(|(start, _)| *start < received) {
@@ -170,7 +178,7 @@ impl Sender {
         }
     }
 
-    /// The packet from byte `start` on is to be sent again, if it has no answer yet.
+    /// Queues the packet at byte `start` to send it again, if the packet is in flight.
     fn repeat(&mut self, start: u64) {
         if self.flight.remove(&start).is_some() {
             self.again.insert(start);
@@ -185,7 +193,7 @@ fn doubled(time: Span, times: u32) -> Span {
 impl Endpoint for Sender {
     fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.transmit(cx, out);
-        self.credit = 0; // what is left of the first window is no pull
+        self.credit = 0; // the rest of the first window does not count as pulls
     }
 
     fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
@@ -235,21 +243,21 @@ impl SendEndpoint for Sender {
     }
 }
 
-/// What the connections of a host share: the pull queue with its pacer, and the card.
+/// State that the connections of a host share: the pull queue with its pacer, and the card.
 #[derive(Debug, Default)]
 pub struct Agent {
-    /// Connections that wait for pulls, in the order of their turns.
+    /// Connections that wait for pulls, by flow id, in the order of their turns.
     turns: VecDeque<u32>,
-    /// By number: the connection, its pulls, and the time that a packet takes on the link.
+    /// By flow id: turn, number of pulls, and transmission time of a full packet on the host's link.
     waiting: BTreeMap<u32, (Turn, u64, Span)>,
-    /// From when on the next pull may leave.
+    /// Earliest time of the next pull.
     free_at: Instant,
-    /// When the card will have sent what it has, where its queue does not tell departures.
+    /// Time at which the card has sent all its packets, for queues of hosts that reorder packets.
     idle_at: Instant,
 }
 
 impl Agent {
-    /// A packet has arrived that earns its connection a pull.
+    /// Adds a pull for a connection. `gap` is the transmission time of a full packet on the host's link.
     fn earn(&mut self, turn: Turn, gap: Span) {
         let (_, pulls, _) = self.waiting.entry(turn.flow_id).or_insert((turn, 0, gap));
         *pulls += 1;
@@ -258,14 +266,15 @@ impl Agent {
         }
     }
 
-    /// A connection needs no pull any more.
+    /// Removes the pulls of a connection.
     fn forget(&mut self, connection: u32) {
         if self.waiting.remove(&connection).is_some() {
             self.turns.retain(|waiting| *waiting != connection);
         }
     }
 
-    /// The card has got a packet that takes so long. Returns when it will have sent all it has.
+    /// Counts a packet that the card takes, with transmission time `takes`. Returns the time at which the
+    /// card has sent all its packets.
     fn count(&mut self, now: Instant, takes: Span) -> Instant {
         self.idle_at = self.idle_at.max(now) + takes;
         self.idle_at
@@ -298,12 +307,12 @@ impl HostAgent for Agent {
 #[derive(Debug)]
 pub struct Receiver {
     identity: EndpointId,
-    /// Time of a full packet on the link.
+    /// Transmission time of a full packet on the host's link.
     gap: Span,
-    /// Length of the message; without end before the first packet.
+    /// Length of the message; [`u64::MAX`] before the first packet.
     length: u64,
     bytes: Reassembly,
-    /// Pulls so far.
+    /// Number of pulls sent so far.
     pulls: u64,
 }
 
@@ -366,7 +375,8 @@ mod tests {
         Turn { flow_id: number, ..IDENTITY.turn() }
     }
 
-    /// The connections that get pulls, with the time in nanoseconds, when all have earned theirs by time zero.
+    /// Times in nanoseconds and connections of the pulls, for connections that have earned their pulls by
+    /// time zero.
     fn pulls(agent: &mut Agent) -> Vec<(u64, u32)> {
         let mut given = Vec::new();
         while let Some(at) = agent.wakes_at() {
@@ -377,8 +387,8 @@ mod tests {
         given
     }
 
-    /// §3.2: four pulls of one connection and one of another, in turn, one in the time of a packet. The next one after a pause goes at
-    /// once.
+    /// §3.2: one connection has four pulls, and another has one. They take turns, at one pull per packet
+    /// time. After a pause, the next pull goes at once.
     #[test]
     fn pulls_go_in_turn_at_the_rate_of_the_link() {
         let mut agent = Agent::default();
@@ -391,7 +401,7 @@ mod tests {
         assert_eq!(agent.next_turn(later), Some(of(3)));
     }
 
-    /// §3.2: a transfer that is complete takes no more turns.
+    /// §3.2: a complete transfer takes no more turns.
     #[test]
     fn pulls_of_a_complete_transfer_are_removed() {
         let mut agent = Agent::default();
@@ -402,7 +412,7 @@ mod tests {
         assert_eq!(pulls(&mut agent), [(0, 8)]);
     }
 
-    /// D6, D7: 1, 2, 4, … and 64 ms at most.
+    /// D6, D7: timeouts of 1, 2, 4, … ms, and at most 64 ms.
     #[test]
     fn timeouts_double_six_times() {
         let waits = [0, 1, 2, 6, 7, 40].map(|times| doubled(Span::from_millis(1), times));

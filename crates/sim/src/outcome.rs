@@ -19,11 +19,11 @@ pub struct FlowRow {
     pub class: ClassId,
     /// Bytes to send; [`Bytes::MAX`] for a backlogged flow.
     pub size: Bytes,
-    /// Time of the hand-over of the first byte to the transport.
+    /// Time at which the transport got the flow.
     pub start: Instant,
-    /// Time of the last byte's acknowledgement.
+    /// Time at which the last byte was acknowledged.
     pub finish: Option<Instant>,
-    /// Time from which the receiver has all of its bytes. Outside the digest.
+    /// Time at which the receiver had all bytes of the flow. Not part of the digest.
     pub received: Option<Instant>,
     /// Completion time on an empty network with an unlimited window.
     pub ideal: Option<Span>,
@@ -41,25 +41,26 @@ pub struct FlowRow {
     pub marks: u32,
     /// Data packets that arrived, duplicates included.
     pub packets: u64,
-    /// Their time in queues.
+    /// Total time of these packets in queues.
     pub waited: Span,
-    /// The part of it in switches, in picoseconds. Outside the digest.
+    /// Part of `waited` in switches, in picoseconds. Not part of the digest.
     pub waited_in_switches: f64,
     /// Data packets that left the sender.
     pub left: u64,
-    /// Their time in the queue of the sender's host, the first of the queues.
+    /// Total time of these packets in the queue of the sender's host.
     pub waited_at_host: Span,
-    /// Time in which the sender had more to send, and its host's small queue was full.
+    /// Time in which the sender had data to send, but the small queue of its host was full.
     pub held: Span,
     /// Bytes acknowledged.
     pub acked: Bytes,
-    /// Bytes that arrived within the measured time, each of them once.
+    /// Bytes that arrived within the measured time, each byte once.
     pub delivered_in_window: Bytes,
-    /// Its data packets within the measured time.
+    /// Counts of the flow's data packets within the measured time.
     pub measured: DeliveryCounters,
     /// Task of the flow, if an application sent it.
     pub task: Option<TaskId>,
-    /// Its sender's window at the end over what its path can hold; 0 for a narrow one. For remarks alone.
+    /// Window of the sender at the end, divided by the capacity of its path; 0 for windows of up to 100
+    /// segments. Used by remarks only, and not part of the digest.
     pub width: f64,
 }
 
@@ -78,7 +79,8 @@ impl FlowRow {
         }
     }
 
-    /// Data packets that arrived with a CE mark; nothing where no packet was counted, and yet some were acknowledged.
+    /// Data packets that arrived with a CE mark. `None` if no packet was counted although some bytes were
+    /// acknowledged.
     pub fn marks(&self) -> Option<u32> {
         (self.packets > 0 || self.acked == Bytes::ZERO).then_some(self.marks)
     }
@@ -88,13 +90,13 @@ impl FlowRow {
         self.finish.map(|finish| finish.since(self.start))
     }
 
-    /// Sets its counts of the measured time.
+    /// Sets the counts of the measured time.
     pub fn note_window(&mut self, counts: MessageCounts) {
         (self.delivered_in_window, self.measured) = (Bytes::new(counts.delivered), counts.tally);
         (self.retransmits_in_window, self.timeouts_in_window) = (counts.retransmits, counts.timeouts);
     }
 
-    /// Takes the fate of its data packets.
+    /// Sets the counts of the flow's data packets.
     pub fn take_tally(&mut self, tally: DeliveryCounters) {
         let DeliveryCounters { left, waited_at_host, held, arrived, marks, waited, waited_in_switches } =
             tally;
@@ -103,7 +105,7 @@ impl FlowRow {
         (self.waited, self.waited_in_switches) = (waited, waited_in_switches);
     }
 
-    /// Takes the arrivals from another account of the same flow.
+    /// Takes the counts of arrivals from another row of the same flow.
     pub fn take_arrived(&mut self, other: &FlowRow) {
         (self.packets, self.marks) = (other.packets, other.marks);
         (self.waited, self.waited_in_switches) = (other.waited, other.waited_in_switches);
@@ -117,17 +119,17 @@ impl FlowRow {
         self.start < window.end && self.finish.is_none_or(|finish| finish >= window.start)
     }
 
-    /// Completion time over the ideal one.
+    /// Completion time divided by the ideal completion time.
     pub fn slowdown(&self) -> Option<f64> {
         Some(self.fct()?.as_secs_f64() / self.ideal?.as_secs_f64())
     }
 
-    /// Mean time of a data packet in queues.
+    /// Mean time of a data packet in queues, in seconds.
     pub fn queueing(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.waited.as_secs_f64() / self.packets as f64)
     }
 
-    /// The part of it in switches.
+    /// Mean time of a data packet in the queues of switches, in seconds.
     pub fn switch_queueing(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.waited_in_switches / 1e12 / self.packets as f64)
     }
@@ -138,8 +140,9 @@ impl FlowRow {
         (arrived > 0).then(|| waited_in_switches / 1e12 / arrived as f64)
     }
 
-    /// True if the deadline was missed: by its finish or, unfinished, by `end` of the run. `None` without
-    /// a deadline, or if the run ended before it.
+    /// True if the flow finished after its deadline, or was unfinished at the `end` of the run and its
+    /// deadline had passed. `None` without a deadline, or if the run ended before the deadline of an
+    /// unfinished flow.
     pub fn missed(&self, end: Instant) -> Option<bool> {
         let deadline = self.start + self.deadline?;
         match self.finish {
@@ -160,17 +163,17 @@ pub struct PortRow {
     pub rate: Rate,
     /// Bytes of the packets whose last bit departed.
     pub tx_bytes: Bytes,
-    /// Packets sent.
+    /// Number of these packets.
     pub tx_packets: u64,
     /// Packets dropped.
     pub drops: u64,
     /// Packets marked.
     pub marks: u64,
-    /// Packets marked in the whole run. Outside the digest.
+    /// Packets marked in the whole run. Not part of the digest.
     pub marks_in_run: u64,
-    /// Packets trimmed. Outside the digest.
+    /// Packets trimmed. Not part of the digest.
     pub trims: u64,
-    /// Packets trimmed in the whole run. Outside the digest.
+    /// Packets trimmed in the whole run. Not part of the digest.
     pub trims_in_run: u64,
     /// Time average of the backlog, in packets.
     pub mean_packets: f64,
@@ -180,22 +183,22 @@ pub struct PortRow {
     pub mean_bytes: f64,
     /// Largest backlog in bytes.
     pub max_bytes: Bytes,
-    /// Percentiles of the backlog, of a measured port in a run with samples.
+    /// Percentiles of the backlog, for a measured port in a run with samples.
     pub percentiles: Option<Percentiles>,
     /// Share of the time in which the link was busy.
     pub utilisation: f64,
-    /// Pauses of its data, if it can be paused. Outside the digest.
+    /// Pauses of data at the port, if data can be paused there. Not part of the digest.
     pub pauses: Option<PauseCounts>,
 }
 
-/// Way of an endless flow.
+/// Path of a backlogged flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongPath {
-    /// Its row in the flow table.
+    /// Row of the flow in the flow table.
     pub row: usize,
-    /// Ports that all of its packets cross, as (sending node, receiving node).
+    /// Ports that all packets of the flow cross, as (sending node, receiving node).
     pub ports: Vec<(NodeId, NodeId)>,
-    /// Propagation delay there and back.
+    /// Propagation delay of both directions together.
     pub round_trip: Span,
 }
 
@@ -204,20 +207,20 @@ pub struct LongPath {
 pub enum Place {
     /// A port, as (sending node, receiving node), or the link behind it.
     Port(NodeId, NodeId),
-    /// A node that no port leads on from.
+    /// A node from which no port leads to the packet's host.
     Node(NodeId),
 }
 
 /// Packets dropped at one place for one reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DropRow {
-    /// Place.
+    /// Place of the drops.
     pub place: Place,
-    /// Why.
+    /// Reason for the drops.
     pub reason: DropReason,
-    /// Number in the whole run.
+    /// Number of drops in the whole run.
     pub in_run: u64,
-    /// Number in the measured time.
+    /// Number of drops in the measured time.
     pub measured: u64,
 }
 
@@ -275,7 +278,7 @@ impl PortRow {
 /// Totals of the whole run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Events handled: the cost of the run, and no part of its digest.
+    /// Events handled. This is the cost of the run, and not part of the digest.
     pub events: u64,
     /// Links crossed by packets.
     pub packet_hops: u64,
@@ -287,13 +290,13 @@ pub struct Counters {
     pub packets_dropped: u64,
     /// Packets queued or on a wire at the end.
     pub packets_in_flight: u64,
-    /// Finite flows that were not done at the end.
+    /// Finite flows that were not finished at the end.
     pub unfinished: u64,
-    /// Most connections that were open at once.
+    /// Largest number of connections that were open at once.
     pub connections_peak: u64,
     /// Flows that started in the drain.
     pub drain_flows: u64,
-    /// Bytes of the finite flows.
+    /// Bytes of the finite flows that started in the drain.
     pub drain_bytes: u64,
 }
 
@@ -302,9 +305,9 @@ pub struct Counters {
 pub struct Outcome {
     /// Flows in order of arrival.
     pub flows: Vec<FlowRow>,
-    /// Flows that started in the drain, if the scenario wants them.
+    /// Flows that started in the drain, if the scenario records them.
     pub drain_flows: Vec<FlowRow>,
-    /// Queries, jobs and requests in the order in which they were opened.
+    /// Tasks in the order in which they were opened.
     pub tasks: Vec<TaskRow>,
     /// Samples in order of time.
     pub samples: Samples,
@@ -312,7 +315,7 @@ pub struct Outcome {
     pub ports: Vec<PortRow>,
     /// Dropped packets by place, ports first, and reason.
     pub drops: Vec<DropRow>,
-    /// Ways of the endless flows. Outside the digest.
+    /// Paths of the backlogged flows. Not part of the digest.
     pub long_paths: Vec<LongPath>,
     /// Totals.
     pub counters: Counters,

@@ -1,5 +1,5 @@
-//! The packet, and the table of places in which packets are while queues and wires hold their numbers. Rare contents are in an
-//! [`Extension`] behind a pointer.
+//! The packet, and [`Packets`], a table of the packets in queues and on wires. Queues and wires hold the
+//! numbers of the places in this table. Rare fields of a packet are in an [`Extension`] behind a pointer.
 
 use crate::routing::Hop;
 use shortflow_cc::HopSample;
@@ -26,13 +26,14 @@ words! {
         Ack = "ack",
         /// Connection request.
         Syn = "syn",
-        /// Answer to it.
+        /// Answer to a connection request.
         SynAck = "syn-ack",
         /// Notification of congestion (RoCE's CNP), from receiver to sender.
         Cnp = "cnp",
-        /// Acknowledgement that asks for all that follows it again, from receiver to sender.
+        /// Negative acknowledgement, from receiver to sender. RoCE's requests all data from its sequence
+        /// number on, NDP's the packet that was trimmed.
         Nack = "nack",
-        /// Permission to send more, from receiver to sender.
+        /// Permission to send more data, from receiver to sender.
         Grant = "grant",
         /// Request for missing bytes, from receiver to sender.
         Resend = "resend",
@@ -42,7 +43,7 @@ words! {
 }
 
 impl PacketType {
-    /// True if receivers send it.
+    /// True if receivers send packets of this type.
     pub fn is_answer(self) -> bool {
         match self {
             PacketType::Data | PacketType::Syn | PacketType::Trimmed => false,
@@ -52,19 +53,19 @@ impl PacketType {
     }
 }
 
-/// Up to three SACK blocks (RFC 2018 with timestamps leaves room for three), as offsets from the
-/// cumulative acknowledgement; the most recent first, unused ones empty. A block for a duplicate may come
-/// first (RFC 2883).
+/// Up to three SACK blocks, as offsets from the cumulative acknowledgement. With timestamps, the options have
+/// room for three (RFC 2018). The most recent block is first, and unused blocks are empty. A block for
+/// duplicate data may precede the others (RFC 2883).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackBlocks([(i32, i32); 3]);
 
 impl SackBlocks {
-    /// The first three of `ranges`. Blocks that begin 2 GB or more from `ack` are left out.
+    /// The first three of `ranges`. Ranges with an end 2 GiB or more from `ack` are left out.
     pub fn new(ack: u64, ranges: &[(u64, u64)]) -> SackBlocks {
         SackBlocks::with_duplicate(ack, None, ranges)
     }
 
-    /// [`SackBlocks::new`] after a block for `duplicate`.
+    /// [`SackBlocks::new`], with a block for `duplicate` first.
     pub fn with_duplicate(ack: u64, duplicate: Option<(u64, u64)>, ranges: &[(u64, u64)]) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         let offset = |seq: u64| i32::try_from(seq.wrapping_sub(ack) as i64).ok();
@@ -76,7 +77,7 @@ impl SackBlocks {
         blocks
     }
 
-    /// True when there is no block.
+    /// True if there is no block.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0[0] == (0, 0)
@@ -89,7 +90,8 @@ impl SackBlocks {
         used.map(move |&(start, end)| (seq(start), seq(end)))
     }
 
-    /// The duplicate: a first block below `ack`, or within the second one (RFC 2883 §4).
+    /// Range of duplicate data: the first block, if it is below `ack` or within the second block (RFC 2883
+    /// §4).
     pub fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
         let mut ranges = self.ranges(ack);
         let first = ranges.next()?;
@@ -98,21 +100,21 @@ impl SackBlocks {
     }
 }
 
-/// Sending time and waits of a data packet: the timestamp option (RFC 7323) and in-band telemetry, for transports that
-/// read delays. The ACK returns it, with its own waits added.
+/// Sending time and waits of a data packet, for transports that read delays. These are the timestamp option
+/// (RFC 7323) and in-band telemetry. The ACK returns them, and adds its own waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Telemetry {
     /// Time of hand-over to the host's port.
     pub sent: Instant,
-    /// Bytes that the connection had delivered by then.
+    /// Bytes that the connection had delivered at that time.
     pub delivered: u64,
-    /// Time at which the last of these bytes were acknowledged.
+    /// Time at which the last of these bytes was acknowledged.
     pub delivered_at: Instant,
     /// Sending time of the packet whose delivery began the present rate sample.
     pub first_sent: Instant,
-    /// The sender has run out of data since then.
+    /// True if the present rate sample is limited by the application, because the sender had no more data.
     pub app_limited: bool,
-    /// Time in hosts: in queues, with a receiver that delayed its answer, and waiting for a processor.
+    /// Time in hosts: in queues, at a receiver that delayed its answer, and in waits for a processor.
     pub in_hosts: Span,
     /// Part of `in_hosts` in the queue of the sender's own host.
     pub at_sender: Span,
@@ -122,7 +124,7 @@ pub struct Telemetry {
     pub ack_delay: Span,
     /// Time in the queues of switches.
     pub in_switches: Span,
-    /// Switches that the data packet has crossed.
+    /// Number of switches that the data packet has crossed.
     pub hops: u32,
 }
 
@@ -131,21 +133,22 @@ pub struct Telemetry {
 pub struct Extension {
     /// Selective acknowledgements, of an ACK.
     pub sack: SackBlocks,
-    /// For transports that read delays.
+    /// Telemetry, for transports that read delays.
     pub telemetry: Option<Telemetry>,
-    /// Words of its hosts, which give them their meaning.
+    /// Two numbers of the hosts, whose meaning the hosts define.
     pub header: [u64; 2],
-    /// Reports of the ports that a data packet has left, if they report; its ACK returns them.
+    /// Reports of the ports that a data packet has left, for ports that report. The ACK returns these
+    /// reports.
     pub hops: Vec<HopSample>,
 }
 
 impl Extension {
-    /// SACK blocks alone; nothing where there are none.
+    /// An extension with these SACK blocks; `None` without blocks.
     pub fn of_sack(sack: SackBlocks) -> Option<Box<Extension>> {
         (!sack.is_empty()).then(|| Box::new(Extension { sack, ..Extension::default() }))
     }
 
-    #[inline(never)] // keeps the path of packets without one short
+    #[inline(never)] // keeps the path of packets without extension short
     fn wait(&mut self, time: Span, in_host: bool, kind: PacketType) {
         let Some(telemetry) = &mut self.telemetry else { return };
         if in_host {
@@ -176,23 +179,23 @@ impl Frame {
     }
 }
 
-/// A packet on its way.
+/// A packet.
 #[derive(Debug, Clone)]
 pub struct Packet {
     /// Data: first payload byte. ACK: next byte expected.
     pub seq: u64,
     /// Time spent waiting in queues so far.
     pub waited: Span,
-    /// Rank among waiting packets, for queues that reorder: lower leaves sooner.
+    /// Rank among waiting packets, for queues that reorder packets. A packet with a lower rank leaves sooner.
     pub priority: u64,
-    /// Slot of its connection.
+    /// Slot of the connection.
     pub conn: ConnId,
-    /// Number of its connection, never reused: tells a late packet from one of the slot's next user, and
-    /// chooses among equal paths.
+    /// Number of the connection, which is never reused. It distinguishes late packets from those of the
+    /// slot's next connection, and selects among equal paths.
     pub flow_id: u32,
     /// Destination.
     pub to: HostId,
-    /// Part of `waited` in switches, in picoseconds. Single precision: there is no room for more.
+    /// Part of `waited` in switches, in picoseconds. Single precision keeps packets small.
     pub in_switches: f32,
     /// Payload bytes.
     pub payload: u16,
@@ -206,8 +209,9 @@ pub struct Packet {
     pub ecn: EcnField,
     /// ECN flag of the TCP header: ECE of an ACK, CWR of data.
     pub ecn_flag: bool,
-    /// Index of the next port on its connection's path, from 0 there and from [`REVERSE`](crate::net::REVERSE) back. Where
-    /// connections have none: the label that its host has given it, and the number of ports since.
+    /// Index of the next port on the path of the connection: from 0 in the direction of data, and from
+    /// [`REVERSE`](crate::net::REVERSE) in the other direction. If connections have no fixed paths: the label
+    /// from the packet's host, plus the number of ports crossed.
     pub hop: u8,
 }
 
@@ -230,7 +234,7 @@ impl Packet {
         hop: 0,
     };
 
-    /// Takes the packet out of its place, where a copy without extension stays.
+    /// Takes the packet out of its place. A copy without extension remains there.
     #[inline]
     pub fn take(&mut self) -> Packet {
         Packet { extension: self.extension.take(), ..*self }
@@ -242,7 +246,7 @@ impl Packet {
         Packet { extension: None, ..*self }
     }
 
-    /// Its size and its ECN field.
+    /// Size on the wire, and ECN field.
     #[inline]
     pub fn frame(&self) -> Frame {
         Frame { size: self.wire_size(), ecn: self.ecn }
@@ -254,12 +258,12 @@ impl Packet {
         Bytes::new(u64::from(self.wire))
     }
 
-    /// The ECN-Echo flag of its TCP header.
+    /// ECN-Echo flag of the TCP header.
     pub fn ece(&self) -> bool {
         self.ecn_flag && self.kind != PacketType::Data
     }
 
-    /// The CWR flag of its TCP header.
+    /// CWR flag of the TCP header.
     pub fn cwr(&self) -> bool {
         self.ecn_flag && self.kind == PacketType::Data
     }
@@ -282,7 +286,7 @@ impl Packet {
         self.extension.as_ref()?.telemetry
     }
 
-    /// It waits `time` in a queue of a host or of a switch.
+    /// Adds a wait of `time` in the queue of a host (`in_host`) or of a switch.
     #[inline]
     pub fn wait(&mut self, time: Span, in_host: bool) {
         self.waited = self.waited.plus(time);
@@ -294,12 +298,12 @@ impl Packet {
         }
     }
 
-    /// Its hop at `node`, where it may go on over so many paths.
+    /// Hop of the packet at `node`, with a choice among `paths` paths.
     pub fn hop_at(&self, node: NodeId, paths: usize) -> Hop {
         Hop { node, to: self.to, flow_id: self.flow_id, paths, seq: self.seq, label: self.hop }
     }
 
-    /// It goes to its next port, which sends it after a wait.
+    /// Moves the packet to its next port, which sends it after `waits`.
     #[inline(always)]
     pub fn go(&mut self, waits: Span, is_marked: bool, in_host: bool) {
         self.hop = self.hop.wrapping_add(1);
@@ -309,19 +313,19 @@ impl Packet {
         }
     }
 
-    /// Its host is late with it by `time`.
+    /// Adds a delay of `time` in the packet's host.
     pub fn add_host_delay(&mut self, time: Span) {
         if let Some(telemetry) = self.extension.as_mut().and_then(|extension| extension.telemetry.as_mut()) {
             telemetry.in_hosts += time;
         }
     }
 
-    /// Loses its payload; the header has `wire` bytes on the wire.
+    /// Removes the payload. The header has `wire` bytes on the wire.
     pub fn trim(&mut self, wire: u16) {
         (self.kind, self.payload, self.wire) = (PacketType::Trimmed, 0, wire);
     }
 
-    /// Sets CE if the transport is ECN-capable. Returns `true` if the packet is marked now.
+    /// Sets CE if the packet is ECN-capable. Returns `true` if the packet has CE afterwards.
     #[inline]
     pub fn mark(&mut self) -> bool {
         if self.ecn == EcnField::NotEct {
@@ -336,13 +340,13 @@ impl Packet {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PacketId(pub u32);
 
-/// One cache line each.
+/// Place of a packet, which is one cache line.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
 struct Place(Packet);
 
-/// The packets in rings. A packet stays in its place while rings hold its number. A free place has the number of the next one
-/// in `flow_id`, and no extension.
+/// Packets in queues and on wires. A packet keeps its place while a queue or ring holds its number. A free
+/// place has no extension, and has the number of the next free place in `flow_id`.
 #[derive(Debug, Clone)]
 pub struct Packets {
     places: Vec<Place>,
@@ -356,21 +360,21 @@ impl Default for Packets {
 }
 
 impl Packets {
-    /// Puts a packet into a free place, the one left last.
+    /// Puts a packet into the place that was freed last, or into a new place.
     #[inline(always)]
     pub fn put(&mut self, packet: Packet) -> PacketId {
         let number = self.free;
         match self.places.get_mut(number as usize) {
             Some(Place(place)) => {
                 self.free = place.flow_id;
-                std::mem::forget(std::mem::replace(place, packet)); // it has nothing to drop
+                std::mem::forget(std::mem::replace(place, packet)); // a free place has no extension to drop
                 PacketId(number)
             }
             None => self.put_behind(packet),
         }
     }
 
-    #[inline(never)] // keeps the path of the others short
+    #[inline(never)] // keeps the common path short
     fn put_behind(&mut self, packet: Packet) -> PacketId {
         self.places.push(Place(packet));
         PacketId(self.places.len() as u32 - 1)
@@ -382,13 +386,13 @@ impl Packets {
         &self.places[id.0 as usize].0
     }
 
-    /// The same, mutable.
+    /// [`Packets::get`], mutable.
     #[inline(always)]
     pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.places[id.0 as usize].0
     }
 
-    /// Takes a packet out of its place, which is free from now on.
+    /// Takes a packet out of its place, and frees the place.
     #[inline]
     pub fn take(&mut self, id: PacketId) -> Packet {
         let Place(place) = &mut self.places[id.0 as usize];
@@ -408,10 +412,10 @@ impl Packets {
     }
 }
 
-/// Wait and departure of a packet that was handed to a port.
+/// Wait and departure of a packet that a port has taken or dropped.
 #[derive(Debug, Clone, Copy)]
 pub struct Handover {
-    /// Its wait in the queue; zero if a scheduler decides.
+    /// Wait in the queue; zero if a scheduler decides.
     pub waits: Span,
     /// Departure of the last bit; zero if dropped, [`Instant::MAX`] while a scheduler decides.
     pub departs: Instant,
@@ -422,12 +426,12 @@ impl Handover {
     pub const DROPPED: Handover = Handover { waits: Span::ZERO, departs: Instant::ZERO };
 }
 
-/// A data packet that waited with the scheduler of a host's port, and no longer does.
+/// Report on a data packet that has left the scheduler of a host's port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left {
-    /// Slot of its connection.
+    /// Slot of the connection.
     pub conn: ConnId,
-    /// Number of its connection.
+    /// Number of the connection.
     pub flow_id: u32,
     /// Departure of the last bit; zero if dropped.
     pub departs: Instant,

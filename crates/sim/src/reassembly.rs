@@ -19,7 +19,7 @@ impl Default for Reassembly {
 }
 
 impl Reassembly {
-    /// Takes bytes `start..end`.
+    /// Adds the bytes `start..end`, which have arrived.
     pub fn accept(&mut self, start: u64, end: u64) {
         self.skipped += start.saturating_sub(self.highest);
         self.highest = self.highest.max(end);
@@ -44,7 +44,7 @@ impl Reassembly {
         self.beyond.hole_from(self.received, limit)
     }
 
-    /// Bytes missing below new bytes on their arrival.
+    /// Bytes that were missing when later bytes arrived.
     pub fn skipped(&self) -> u64 {
         self.skipped
     }
@@ -54,7 +54,8 @@ impl Reassembly {
 mod tests {
     use super::*;
 
-    /// Bytes 0 to 9 and 20 to 29, then 10 to 19: ten bytes were skipped, and all are there in the end.
+    /// Bytes 0 to 9 and 20 to 29 arrive, then bytes 10 to 19. Ten bytes were skipped, and all bytes have
+    /// arrived in the end.
     #[test]
     fn a_gap_is_skipped_and_filled() {
         let mut bytes = Reassembly::default();

@@ -1,5 +1,5 @@
-//! [`Scheme`]: a transport with its queue disciplines in switches and hosts, and the rule for packet priorities. Papers
-//! compare schemes.
+//! [`Scheme`]: a transport with its queue disciplines in switches and hosts, and the rule for packet
+//! priorities. Papers compare schemes.
 
 use crate::config::{
     ConfigError, Document, Format, Given, ParamInfo, Reader, Setting, Shape, Source, Text, keys, of_user,
@@ -26,7 +26,7 @@ pub struct SchemeInfo {
     pub transport: String,
     /// Queue discipline of switch ports.
     pub queue: QueueKind,
-    /// Queue discipline of host ports, unless `host.queue` says another.
+    /// Queue discipline of host ports, unless `host.queue` sets another.
     pub host_queue: QueueKind,
     /// Parameters that differ from the defaults of transport, queue disciplines and priority rule, with their prefix:
     /// `("transport.ecn", "classic")`.
@@ -34,7 +34,7 @@ pub struct SchemeInfo {
 }
 
 impl SchemeInfo {
-    /// All in which its parts differ from their defaults.
+    /// All settings in which the parts of the scheme differ from their defaults.
     pub fn settings(&self) -> Vec<(String, String)> {
         let of_host = (HOST_QUEUE.to_owned(), self.host_queue.info().name.to_owned());
         let of_host = (self.host_queue != QueueKind::DropTail).then_some(of_host);
@@ -60,7 +60,7 @@ keys! {
 }
 
 keys! {
-    /// Host part beside the transport.
+    /// Keys of hosts apart from the transport.
     struct HostKeys {
         /// queue discipline of host ports
         queue: QueueKind = "droptail", Discipline;
@@ -102,8 +102,8 @@ pub fn schemes() -> &'static [SchemeInfo] {
     &SCHEMES
 }
 
-/// The schemes in `text`, the file called `file`: `[[scheme]]` with `name`, `transport`, `queue`, and as one likes
-/// `host_queue`, `summary`, `source` and a table `set` of parameters.
+/// The schemes in `text`, the contents of the file `file`. Each `[[scheme]]` has `name`, `transport` and
+/// `queue`, and optionally `host_queue`, `summary`, `source`, and a table `set` of parameters.
 ///
 /// # Errors
 /// Fails as [`Scheme::named`] does, and if a key is missing or unknown.
@@ -155,7 +155,7 @@ fn queue_named(name: &str) -> Result<QueueKind, ConfigError> {
     })
 }
 
-/// `transport` over `queue`, each as it is by default.
+/// The scheme of `transport` over `queue`, each with default parameters.
 fn composed(transport: &str, queue: &str) -> Result<SchemeInfo, ConfigError> {
     let (of_transport, kind) = (transport_named(transport)?, queue_named(queue)?);
     Ok(SchemeInfo {
@@ -222,8 +222,8 @@ impl Scheme {
         Ok(scheme)
     }
 
-    /// Settings of a scenario under this scheme: from the scheme's table, then `given`, then from the user for this scheme.
-    /// Later ones win.
+    /// Settings of a scenario under this scheme. First come the settings of the scheme, then `given`, and
+    /// then the user's settings for this scheme. Later settings win.
     pub fn around<'s>(
         &'s self,
         given: &'s [(String, String)],
@@ -246,7 +246,7 @@ impl Scheme {
         [&self.queue, &self.host_queue].iter().any(|queue| queue.kind().info().trims)
     }
 
-    /// True if queues of switches, and those of hosts, read K.
+    /// True if queues of switches read K, and true if queues of hosts read K.
     pub fn reads_k(&self) -> (bool, bool) {
         (self.queue.kind().info().reads_k, self.host_queue.kind().info().reads_k)
     }
@@ -275,7 +275,7 @@ impl Scheme {
         Ok(scheme)
     }
 
-    /// Refuses queues that trim, unless receivers understand what is left of packets.
+    /// Fails if a queue trims packets, and receivers of the transport do not understand headers.
     fn refuse_trims(&self) -> Result<(), ConfigError> {
         let queues = [("queue", &self.queue), ("host.queue", &self.host_queue)];
         let trims = |(_, queue): &(&str, &QueueConfig)| queue.kind().info().trims;
@@ -288,8 +288,8 @@ impl Scheme {
         }
     }
 
-    /// True if scheme `name` has the parameter `key`, for example `transport.g`, with this discipline in hosts or
-    /// its own.
+    /// True if scheme `name` has the parameter `key`, for example `transport.g`, with the discipline
+    /// `host_queue` in hosts or with its own.
     pub fn accepts(name: &str, key: &str, host_queue: Option<&str>) -> bool {
         let in_hosts: Vec<_> =
             host_queue.map(|queue| (HOST_QUEUE.to_owned(), queue.to_owned())).into_iter().collect();
@@ -297,7 +297,7 @@ impl Scheme {
         all.is_ok_and(|all| is_of_network(key) || all.iter().any(|(known, _)| known == key))
     }
 
-    /// True if scheme `base` keeps the parameter `key` under another law.
+    /// True if scheme `base` keeps the parameter `key` under a user-defined law.
     pub fn keeps(base: &str, key: &str, host_queue: Option<&str>) -> bool {
         let is_of_law =
             key.strip_prefix("transport.").is_some_and(|name| !TransportConfig::is_of_every_sender(name));
@@ -310,13 +310,14 @@ pub(crate) fn takes_trimmed(transport: TransportInfo) -> bool {
     transport.host.info().takes_trimmed
 }
 
-/// Says that receivers of this transport do not understand what the queue leaves of packets, and which receivers do.
+/// Message that receivers of this transport do not understand headers, with the transports whose receivers
+/// do.
 pub(crate) fn misunderstood(queue: QueueKind, transport: TransportInfo) -> String {
     let able: Vec<&str> =
         transports().iter().filter(|info| takes_trimmed(**info)).map(|info| info.name).collect();
     let (queue, transport, able) = (queue.info().name, transport.name, able.join(", "));
     format!(
-        "{queue} takes the payload off packets, and receivers of {transport} do not understand headers; those of {able} do"
+        "{queue} takes the payload off packets, and receivers of {transport} do not understand headers; use a transport whose receivers do: {able}"
     )
 }
 
@@ -349,7 +350,7 @@ fn parameters_with(
     Ok(scheme.resolved.into_iter().filter_map(with_value).collect())
 }
 
-/// The scheme that `name` means: a registered one, or `TRANSPORT over QUEUE`.
+/// The scheme that `name` means: a registered scheme, `SCHEME@SET`, or `TRANSPORT over QUEUE`.
 fn info(name: &str) -> Result<Cow<'static, SchemeInfo>, ConfigError> {
     if let Some(info) = schemes().iter().find(|info| info.name == name) {
         return Ok(Cow::Borrowed(info));
@@ -364,7 +365,7 @@ fn info(name: &str) -> Result<Cow<'static, SchemeInfo>, ConfigError> {
     Err(unknown("scheme", name, &names))
 }
 
-/// The scheme `base` with the constants of `set` that it has.
+/// The scheme `base` with the constants of `set` that apply to it.
 fn with_set(base: &str, set: &str) -> Result<SchemeInfo, ConfigError> {
     let refused = |expected: &str| ConfigError::Value {
         key: "schemes".to_owned(),
@@ -399,14 +400,14 @@ fn with_set(base: &str, set: &str) -> Result<SchemeInfo, ConfigError> {
     Ok(named)
 }
 
-/// There is no such thing as `name`, but there are `names`.
+/// Error for a `what` called `name`, which is not among `names`.
 pub(crate) fn unknown(what: &'static str, name: &str, names: &[&str]) -> ConfigError {
     ConfigError::Unknown { key: format!("{name:?}"), what, hint: hint(name, names) }
 }
 
 impl Scheme {
-    /// The scheme called `base`, with `settings` of its kept parameters, and with a user-defined window law in place
-    /// of its own. An error if the hosts of `base` hand laws no [`PathSample`](shortflow_cc::PathSample).
+    /// The scheme called `base` with these settings, whose law is replaced by a user-defined law. Fails if
+    /// the hosts of `base` pass no [`PathSample`](shortflow_cc::PathSample) to laws.
     pub fn user_defined(
         base: &str,
         name: String,

@@ -1,5 +1,5 @@
-//! A run's tables in columns: times in seconds, sizes in bytes. Whoever hands results out, as Arrow, as
-//! JSON, turns these into its own form, so that a table has the same columns everywhere.
+//! Tables of a run in columns, with times in seconds and sizes in bytes. Exports as Arrow or JSON convert
+//! these columns, so that a table has the same columns everywhere.
 
 use crate::outcome::{DropRow, FlowRow, Outcome, Place};
 use crate::packet::{EcnField, Packet};
@@ -9,7 +9,7 @@ use crate::scenario::Scenario;
 use shortflow_units::{Bytes, Instant, NodeId, PortId};
 use std::ops::Range;
 
-/// The values of a column, one per row.
+/// Values of a column, one per row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Names.
@@ -20,14 +20,15 @@ pub enum Values {
     Count(Vec<Option<u64>>),
     /// Counts that are small.
     Small(Vec<Option<u32>>),
-    /// Yes or no.
+    /// Booleans.
     Flag(Vec<Option<bool>>),
 }
 
-/// Declaration of a column: name with its unit, kind of values, true if a value may be absent, and meaning.
+/// Declaration of a column: name with its unit, type of its values, true if a value may be absent, and
+/// meaning.
 pub type Declared = (&'static str, &'static str, bool, &'static str);
 
-/// Columns of a run's tables.
+/// Columns of the tables of a run.
 pub const COLUMNS: [(&str, &[Declared]); 5] =
     [("flows", &FLOWS), ("tasks", &TASKS), ("samples", &SAMPLES), ("ports", &PORTS), ("drain_flows", &FLOWS)];
 
@@ -172,15 +173,15 @@ const PORTS: [Declared; 20] = [
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its name; the unit is at its end.
+    /// Name, with the unit at its end.
     pub name: &'static str,
-    /// Its values.
+    /// Values of the column.
     pub values: Values,
-    /// A value may be absent.
+    /// True if a value may be absent.
     pub nullable: bool,
 }
 
-/// The tables of a run, by name, except [`samples`], which may have many rows.
+/// Tables of a run by name, except [`samples`], which may have many rows.
 pub fn tables(outcome: &Outcome, scenario: &Scenario) -> [(&'static str, Vec<Column>); 4] {
     [
         ("flows", flows(&outcome.flows, outcome.end, scenario)),
@@ -190,7 +191,7 @@ pub fn tables(outcome: &Outcome, scenario: &Scenario) -> [(&'static str, Vec<Col
     ]
 }
 
-/// "s0->h22".
+/// Name of a port, such as `s0->h22`.
 pub fn port_name(scenario: &Scenario, from: NodeId, to: NodeId) -> String {
     format!("{}->{}", scenario.graph.name(from), scenario.graph.name(to))
 }
@@ -200,7 +201,7 @@ fn name_of_port(scenario: &Scenario, port: PortId) -> String {
     port_name(scenario, from, to)
 }
 
-/// The names of all ports, in their order: two a link.
+/// Names of all ports in order, two per link.
 pub fn port_names(scenario: &Scenario) -> Vec<String> {
     let names = scenario.graph.links.iter();
     names
@@ -208,7 +209,7 @@ pub fn port_names(scenario: &Scenario) -> Vec<String> {
         .collect()
 }
 
-/// The place where packets were dropped, in words.
+/// Name of the place where packets were dropped.
 pub fn place_name(scenario: &Scenario, row: &DropRow) -> String {
     match row.place {
         Place::Port(from, to) => port_name(scenario, from, to),
@@ -216,12 +217,12 @@ pub fn place_name(scenario: &Scenario, row: &DropRow) -> String {
     }
 }
 
-/// Memory that a row of the flow table takes, in the outcome and in the columns made of it.
+/// Bytes of memory of a row of the flow table, in the outcome and in the columns made of it.
 const BYTES_PER_FLOW: usize = size_of::<FlowRow>() + 400;
-/// Memory of a sample, whose columns are made block by block.
+/// Bytes of memory of a sample. Its columns are made block by block.
 const BYTES_PER_SAMPLE: usize = size_of::<f64>();
 
-/// Minimal memory of the two tables with most rows, in bytes, estimated before the run.
+/// Minimum memory of the two tables with most rows, in bytes, estimated before the run.
 pub fn expected_bytes(scenario: &Scenario) -> f64 {
     let duration = scenario.duration.as_secs_f64();
     let in_all = duration / (duration - scenario.warmup.as_secs_f64());
@@ -232,7 +233,7 @@ pub fn expected_bytes(scenario: &Scenario) -> f64 {
     (flows + backlogged as f64) * BYTES_PER_FLOW as f64 + times * (subjects * BYTES_PER_SAMPLE) as f64
 }
 
-/// True if memory for the columns of `outcome` is available.
+/// True if there is memory for the columns of `outcome`.
 pub fn fit(outcome: &Outcome) -> bool {
     Vec::<u8>::new().try_reserve_exact(outcome.flows.len() * BYTES_PER_FLOW).is_ok()
 }
@@ -263,7 +264,7 @@ fn numbers(rows: usize) -> Values {
     Values::Count((0..rows as u64).map(Some).collect())
 }
 
-/// A row a flow of a run that ended at `end`.
+/// One row per flow, for a run that ended at `end`.
 fn flows(rows: &[FlowRow], end: Instant, scenario: &Scenario) -> Vec<Column> {
     let host = |host: u32| scenario.graph.name(NodeId(host)).to_owned();
     let values = [
@@ -296,7 +297,7 @@ fn flows(rows: &[FlowRow], end: Instant, scenario: &Scenario) -> Vec<Column> {
     columns(&FLOWS, values)
 }
 
-/// A row a query, job or request.
+/// One row per task.
 pub fn tasks(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
     let rows = &outcome.tasks[..];
     let values = [
@@ -314,7 +315,7 @@ pub fn tasks(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
     columns(&TASKS, values)
 }
 
-/// A row for each of these rows of `samples`.
+/// One row for each sample of `rows`.
 pub fn samples(samples: &Samples, rows: Range<usize>, scenario: &Scenario) -> Vec<Column> {
     let rows = &samples.rows(rows).collect::<Vec<_>>()[..];
     let describe = |subject: Subject| match subject {
@@ -335,7 +336,7 @@ pub fn samples(samples: &Samples, rows: Range<usize>, scenario: &Scenario) -> Ve
     columns(&SAMPLES, values)
 }
 
-/// A row a port.
+/// One row per port.
 pub fn ports(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
     let rows = &outcome.ports[..];
     let packets = |at: usize| count(rows, move |row| row.percentiles.map(|found| found.packets[at]));
@@ -365,7 +366,7 @@ pub fn ports(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
     columns(&PORTS, values)
 }
 
-/// A row for each thing that happened to a packet or its sender.
+/// One row per event of a packet, of its sender, or of flow control.
 pub fn packets(rows: &[PacketEvent], scenario: &Scenario) -> Vec<Column> {
     let port = |row: &PacketEvent| row.port.map_or_else(String::new, |port| name_of_port(scenario, port));
     let reason = |row: &PacketEvent| match row.kind {

@@ -1,4 +1,4 @@
-//! Accounts of completion times add up to the picosecond, and say what happened.
+//! Accounts of completion times add up to the picosecond, and name the right causes.
 
 use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;
@@ -26,7 +26,7 @@ impl Observer for Notes {
     }
 }
 
-/// The run, and the accounts of its flows.
+/// Outcome of the run, and accounts of its flows.
 fn explained(scenario: &Scenario, scheme: &Scheme, traced: Option<u32>) -> (Outcome, Vec<FlowAccount>) {
     let explained = Explained { traced: traced.map(FlowId) };
     let mut notes = Notes { explained, ..Notes::default() };
@@ -40,12 +40,13 @@ fn times(account: &FlowAccount) -> Vec<(Round, Cause, f64)> {
     each.map(|((round, cause), time)| (round, cause, time.as_ps() as f64 / 1e6)).collect()
 }
 
-/// Time of the causes, whatever the round.
+/// Microseconds of the causes that `of` selects, in all rounds.
 fn of_cause(account: &FlowAccount, of: impl Fn(Cause) -> bool) -> f64 {
     times(account).iter().filter(|(_, cause, _)| of(*cause)).map(|(_, _, time)| time).sum()
 }
 
-/// Every finished flow has one account, from its start to its finish, and nothing is left over.
+/// Checks that every finished flow has one account, which covers the time from its start to its finish
+/// without gaps.
 fn check(name: &str, scenario: &Scenario, scheme: &Scheme) -> (Outcome, Vec<FlowAccount>) {
     let (outcome, accounts) = explained(scenario, scheme, Some(3));
     assert_eq!(outcome.digest(), run(scenario, scheme).digest(), "{name}");
@@ -110,7 +111,8 @@ fn no_picosecond_is_left_under_any_scheme() {
     }
 }
 
-/// Eight flows in the pull queue of a host: what is trimmed of their first windows waits for pulls, and for no timer.
+/// Eight flows share the pull queue of a host. Trimmed packets of their first windows wait for pulls, and not
+/// for timers.
 #[test]
 fn ndp_waits_for_pulls() {
     let rows: Vec<String> = (0..8).map(|host| format!("0s,h{host},h8,40000")).collect();

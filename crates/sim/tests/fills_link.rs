@@ -1,14 +1,15 @@
-//! One long flow fills its link, under every scheme whose transport declares it.
+//! One long flow fills its link under every scheme whose transport declares that it does.
 
 use crate::common::{run, scenario, scheme};
 use proptest::prelude::*;
 use shortflow_sim::scheme::{SchemeInfo, schemes};
 
-/// A port of 100 Mbit/s and a round trip of 5 ms: the bandwidth-delay product is 42 packets.
+/// A port of 100 Mbit/s, and a round trip of 5 ms. The bandwidth-delay product is 42 packets.
 const USUAL: (u32, u32) = (100, 5);
 
-/// Share of the largest possible goodput, 1460 of 1500 bytes on the wire, that a flow from a host ten times as fast as its
-/// port has after a thousand round trips, over two thousand. The port has a rate in Mbit/s, the round trip is in ms.
+/// Goodput of a flow, divided by the largest possible goodput, which is 1460/1500 of the rate of the port.
+/// The flow's host is ten times as fast as the port. The goodput is measured over two thousand round trips,
+/// after a warm-up of one thousand. The port has a rate in Mbit/s, and the round trip is in ms.
 fn share(
     name: &str,
     settings: &[(&str, &str)],
@@ -34,15 +35,15 @@ traffic = [{{ kind = "long-lived", flows = 1, from = 0, to = 1 }}]
     goodput / (f64::from(rate) * 1e6 * 1460.0 / 1500.0)
 }
 
-/// Schemes whose transport fills a link, or does not.
+/// Schemes whose transport declares that it fills a link, or that it does not.
 fn declaring(fills_link: bool) -> impl Iterator<Item = &'static SchemeInfo> {
     let fills = |info: &SchemeInfo| scheme(&info.name, &[]).transport.info().fills_link;
     schemes().iter().filter(move |info| fills(info) == fills_link)
 }
 
-/// The ramp overflows the buffer. NewReno repairs one loss in a round trip, so that the timer expires within its recovery.
-/// At a timeout it once took all bytes without a cumulative ACK for bytes in the network, and overflowed the buffer again:
-/// 58 % with 167 packets and 200 ms, 77 % with 250 packets and 10 ms.
+/// The ramp overflows the buffer. NewReno repairs one loss per round trip, so its timer expires during
+/// recovery. After such a timeout, bytes without a cumulative ACK must not all count as bytes in the network,
+/// or the buffer overflows again.
 #[test]
 fn a_recovery_that_times_out_does_not_repeat_itself() {
     for name in ["newreno", "tcp-ecn", "red", "atcp"] {
@@ -58,9 +59,9 @@ fn a_recovery_that_times_out_does_not_repeat_itself() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
 
-    /// Bandwidth-delay products of 21 to 84 packets over round trips of 1 to 20 ms; buffers of 1 to 8 products that mark above
-    /// one, or two, or not at all. RED marks from its threshold to the triple of it: smaller buffers overflow before, so that
-    /// its marks and losses add up.
+    /// Bandwidth-delay products are 21 to 84 packets, and round trips 1 to 20 ms. Buffers have 1 to 8
+    /// products, and mark above one product, above two products, or never. RED marks between its threshold
+    /// and three times this threshold. Smaller buffers overflow before that, so that marks and losses add up.
     #[test]
     fn one_flow_fills_the_link(
         product in prop::sample::select(vec![21u32, 42, 84]),
@@ -100,8 +101,9 @@ proptest! {
     }
 }
 
-/// A buffer of one bandwidth-delay product is 63 KB. DCQCN's paper marks every packet above 200 KB, and 0.3 % at 63 KB. NDP's pulls go at
-/// the rate of the host's link, ten times that of the port, which sends nine headers for each packet.
+/// A buffer of one bandwidth-delay product is 63 KB. DCQCN's paper marks every packet above 200 KB, and 0.3 %
+/// at 63 KB. NDP's pulls have the rate of the host's link, which is ten times the rate of the port. The port
+/// therefore sends nine headers for each packet.
 #[test]
 fn transports_that_do_not_fill_a_link_say_so() {
     let names: Vec<&str> = declaring(false).map(|info| &*info.name).collect();

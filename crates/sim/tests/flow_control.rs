@@ -1,4 +1,5 @@
-//! Priority flow control by the real door: nothing is dropped, victims wait, room is asked for, and cycles are named.
+//! Priority flow control in whole scenarios: no packet is dropped, victims wait, impossible thresholds are
+//! refused, and cycles are named.
 
 use crate::common::{TRACE, run, scenario, scenario_with_file, scheme};
 use crate::modes::all_alike;
@@ -9,7 +10,7 @@ use shortflow_sim::scheme::schemes;
 use shortflow_sim::simulation::{self, NoObserver, RunError};
 use shortflow_units::Span;
 
-/// 24 hosts of a star of 100 Gbit/s send 500 KB each to a 25th.
+/// In a star of 100 Gbit/s, 24 hosts send 500 KB each to a 25th host.
 fn incast(switch: &str) -> String {
     format!(
         "title = 'incast'\nduration = '3ms'\ndrain = '50ms'\n\
@@ -32,7 +33,8 @@ fn paused(outcome: &Outcome) -> u64 {
     outcome.ports.iter().filter_map(|port| port.pauses).map(|counts| counts.pauses).sum()
 }
 
-/// Without flow control thousands of packets are dropped, with it none, and hosts are paused.
+/// Without flow control, more than a thousand packets are dropped. With flow control, no packet is dropped,
+/// and hosts are paused.
 #[test]
 fn flow_control_drops_nothing() {
     let lossy = run(&scenario(&incast(""), &[]), &scheme("dcqcn", &[]));
@@ -43,8 +45,9 @@ fn flow_control_drops_nothing() {
     assert!(lossless.flows.iter().all(|flow| flow.retransmits == 0));
 }
 
-/// 24 × (40 KB + headroom) do not fit into 2 MB. The headroom of a link of 100 Gbit/s and 2 µs is what is on the wire both ways,
-/// 50,000 bytes, three packets of 1,040 and a frame of 64.
+/// 24 × (40 KB + headroom) do not fit into 2 MB. The headroom of a link of 100 Gbit/s and 2 µs is the sum of
+/// the bytes on the wire in both directions (50,000 bytes), three packets of 1,040 bytes and a frame of 64
+/// bytes.
 #[test]
 fn thresholds_that_do_not_fit_are_refused_with_the_sum() {
     assert_eq!(
@@ -56,8 +59,8 @@ fn thresholds_that_do_not_fit_are_refused_with_the_sum() {
     assert_eq!(refusal(&incast("xoff = '30KB'")), "");
 }
 
-/// h0 sends to h2 and h3 over one link between two switches. h3 is slow, so its packets fill the second switch, which pauses the
-/// first: the flow to h2 waits with them, though its own way is free.
+/// h0 sends to h2 and h1 sends to h3, over one link between two switches. h3 is slow, so its packets fill the
+/// second switch, which pauses the first switch. The flow to h2 waits too, although its own path is free.
 #[test]
 fn a_pause_holds_back_victims() {
     let edges = "a,b,rate,delay\nh0,s0,10Gbps,1us\nh1,s0,10Gbps,1us\nh2,s1,10Gbps,1us\nh3,s1,1Gbps,1us\ns0,s1,10Gbps,1us\n";
@@ -80,7 +83,8 @@ fn a_pause_holds_back_victims() {
     assert!(held > 3.0 && drops == 0, "{held}, {drops}");
 }
 
-/// Hosts of a ring of five switches send to the host two switches on, all the way round, at twice what each link carries.
+/// In a ring of five switches, hosts send to the host two switches further on, at twice the rate of each
+/// link.
 fn ring() -> Scenario {
     let links = (0..5).map(|i| {
         let (other, next) = (i + 5, (i + 1) % 5);
@@ -102,7 +106,7 @@ fn ring() -> Scenario {
     .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every link of the ring is paused, because what it brought waits for the next.
+/// Every link of the ring is paused, because its packets wait for the next link.
 #[test]
 fn a_cycle_of_paused_ports_is_named() {
     let error = simulation::run(&ring(), &scheme("dcqcn", &[]), 1, &mut NoObserver).unwrap_err();
@@ -111,7 +115,8 @@ fn a_cycle_of_paused_ports_is_named() {
     assert!(since.as_secs_f64() < 0.005, "{since}");
 }
 
-/// A flow of 3 MB over a link of 20 us into a port that is ten times slower, at a switch that pauses the link.
+/// A flow of 3 MB crosses a link with a delay of 20 us into a port that is ten times slower. The switch of
+/// this port pauses the link.
 fn narrow(buffer: &str, faults: &str) -> Outcome {
     let edges = "a,b,rate,delay\nh0,s0,10Gbps,1us\nh1,s0,10Gbps,1us\nh2,s1,1Gbps,1us\ns0,s1,10Gbps,20us\n";
     let text = format!(
@@ -123,7 +128,8 @@ fn narrow(buffer: &str, faults: &str) -> Outcome {
     run(&scenario_with_file(&text, edges), &scheme("dcqcn", &[]))
 }
 
-/// The link fails while it is paused, for shorter or longer than a frame takes: the flow goes on.
+/// The link fails while it is paused, for a shorter or longer time than a frame takes. The flow continues
+/// afterwards.
 #[test]
 fn a_link_that_was_paused_goes_on_after_a_failure() {
     for up in ["2010us", "2050us", "2200us", "2250us", "3ms"] {
@@ -134,7 +140,8 @@ fn a_link_that_was_paused_goes_on_after_a_failure() {
     }
 }
 
-/// A pause of the scenario and one of the switch overlap: data goes on when both are over. Of two nested ones, the longer counts.
+/// A pause of the scenario and a pause by the switch overlap, and data is resumed when both are over. If two
+/// pauses of the scenario are nested, the longer pause counts.
 #[test]
 fn a_planned_pause_lifts_no_other() {
     let planned = "faults = { links = ['s0->s1'], pause_at = '1500us', resume_at = '1600us' }";
@@ -147,7 +154,8 @@ fn a_planned_pause_lifts_no_other() {
     assert_eq!((of_host.pauses, of_host.paused), (1, Span::from_millis(4)));
 }
 
-/// Receivers of 20 Mbit/s in a ring whose links pause one another for long, but go on in the end.
+/// Receivers of 20 Mbit/s are in a ring. Its links pause one another for a long time, but are resumed in the
+/// end.
 #[test]
 fn slow_receivers_are_no_deadlock() {
     let hosts = (0..5).map(|i| {
@@ -177,7 +185,8 @@ fn slow_receivers_are_no_deadlock() {
     }
 }
 
-/// What the buffer of a port cannot hold is refused though the memory could, and links that are not paused are named.
+/// Thresholds that do not fit into the buffer of a port are refused, even if they fit into the memory. A
+/// warning names links that are not paused.
 #[test]
 fn what_may_be_lost_is_said() {
     let small = incast("xoff = '20KB'\nmemory = '8MB'").replace("buffer = '2MB'", "buffer = '150KB'");
@@ -192,7 +201,7 @@ fn what_may_be_lost_is_said() {
     );
 }
 
-/// Any way of running gives the same, with frames that cross from core to core.
+/// All plans give the same outcome, with frames that cross from core to core.
 #[test]
 fn flow_control_is_the_same_by_every_plan() {
     let text = "title = 'plans'\nduration = '3ms'\nwarmup = '1ms'\ndrain = '30ms'\n\
@@ -222,8 +231,9 @@ fn flow_control_is_the_same_by_every_plan() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the rates, delays and thresholds that are accepted: no scheme loses a packet to a full buffer, all that was paused
-    /// goes on, and a port never holds more than was asked for. Queues that trim have limits of their own.
+    /// For all accepted rates, delays and thresholds, no scheme loses a packet to a full buffer, all paused
+    /// data is resumed, and no port exceeds its thresholds and headroom. Queues that trim have limits of
+    /// their own.
     #[test]
     fn what_is_accepted_is_lossless(
         (hosts, gbps, delay) in (3u32..12, 1u64..100, 1u64..20_000),

@@ -1,5 +1,5 @@
-//! The simulator from outside: whole scenarios, and all cases of a port or a topology. One program, so that
-//! it is linked once.
+//! Tests of the simulator from outside: whole scenarios, and all cases of a port or a topology. They are one
+//! program, which is linked once.
 
 mod common;
 

@@ -1,9 +1,9 @@
-//! NDP in a network: trims, pulls at the rate of the receiver's link, shares and lost packets.
+//! NDP in a network: trims, pulls at the rate of the receiver's link, shares of flows, and lost packets.
 
 use crate::common::{TRACE, run, scenario, scenario_with_file, scheme};
 use shortflow_sim::outcome::{FlowRow, Outcome};
 
-/// A star of 10 Gbit/s, and other tables. A packet takes 1.2 us, a header 32 ns.
+/// A star of 10 Gbit/s with the tables in `rest`. A packet takes 1.2 us, and a header 32 ns.
 fn star(hosts: usize, rtt: &str, rest: &str) -> String {
     format!(
         r#"
@@ -29,15 +29,17 @@ fn timeouts(outcome: &Outcome) -> u32 {
     outcome.flows.iter().map(|flow| flow.timeouts).sum()
 }
 
-/// Time until the last byte is there, over that in an empty network.
+/// Time until the last byte has arrived, divided by the completion time in an empty network.
 fn stretch(flow: &FlowRow) -> f64 {
     flow.received.unwrap().since(flow.start).as_secs_f64() / flow.ideal.unwrap().as_secs_f64()
 }
 
-/// 24 hosts send nine packets each at once, which reach the port in nine rounds of 24, 1.2 us apart. One of the first round is sent and
-/// eight wait; 15 are trimmed. From 1.2 us on ten headers go (320 ns) and then a packet (1.2 us), so that packets begin to leave at 1.52,
-/// 3.04, 4.56, 6.08, 7.60 and 9.12 us. Each makes room for one of the next round, at 2.4, 3.6, 4.8, 7.2, 8.4 and 9.6 us; nothing has
-/// left before the rounds at 1.2 and 6 us. So 9 + 6 packets pass of 216. The others come again one by one, a round trip later.
+/// 24 hosts send nine packets each at once, which reach the port in nine rounds of 24 packets, 1.2 us apart.
+/// In the first round, one packet is sent, eight wait, and 15 are trimmed. From 1.2 us on, the port sends ten
+/// headers (320 ns) and then one packet (1.2 us). Packets thus start to leave at 1.52, 3.04, 4.56, 6.08, 7.60
+/// and 9.12 us. Each makes room for one packet of the next round, at 2.4, 3.6, 4.8, 7.2, 8.4 and 9.6 us. No
+/// packet has left before the rounds at 1.2 and 6 us. So 9 + 6 of 216 packets pass. The other packets are
+/// pulled one by one, a round trip later.
 #[test]
 fn an_incast_is_trimmed_as_counted_and_needs_no_timeout() {
     let senders: Vec<String> = (0..24).map(|host| format!("0,h{host},h24,{}", 9 * 1_460)).collect();
@@ -47,11 +49,11 @@ fn an_incast_is_trimmed_as_counted_and_needs_no_timeout() {
     assert_eq!(outcome.flows.iter().map(|flow| flow.retransmits).sum::<u32>(), 201);
     assert_eq!((outcome.counters.packets_dropped, timeouts(&outcome)), (0, 0));
     let last = outcome.flows.iter().map(|flow| flow.fct().unwrap().as_secs_f64()).fold(0.0, f64::max);
-    // Two round trips, and 216 pulls 1.2 us apart.
+    // The time is about two round trips and 216 pulls, 1.2 us apart.
     assert!((0.0004..0.0007).contains(&last), "{last} s");
 }
 
-/// One message alone has the link to itself: pulls come as fast as packets arrive.
+/// A message alone on its link gets the full rate, because pulls come as fast as packets arrive.
 #[test]
 fn one_flow_has_the_rate_of_the_link() {
     for size in ["1000", "100000", "10000000"] {
@@ -61,7 +63,8 @@ fn one_flow_has_the_rate_of_the_link() {
     }
 }
 
-/// Two flows to one host have half of its link each, and only their first windows, of twelve packets each, are trimmed.
+/// Two flows to one host each get half of its link. Only their first windows of twelve packets each are
+/// trimmed.
 #[test]
 fn two_flows_share_the_link_of_their_receiver() {
     let outcome = rows("", &["0,h0,h5,5000000", "0,h1,h5,5000000"]);
@@ -72,8 +75,8 @@ fn two_flows_share_the_link_of_their_receiver() {
     assert_eq!(timeouts(&outcome), 0);
 }
 
-/// Pulls go at 1 Gbit/s, the rate of the receiver's link, not at the 10 of the senders: of 4,110 packets, some of the first windows of 20
-/// packets each are trimmed.
+/// Pulls have the rate of the receiver's link, 1 Gbit/s, and not the 10 Gbit/s of the senders. Of 4,110
+/// packets, only some packets of the first windows, which have 20 packets each, are trimmed.
 #[test]
 fn pulls_go_at_the_rate_of_the_receivers_link() {
     let links = "a,b,rate,delay\nh0,s0,10Gbps,2us\nh1,s0,10Gbps,2us\nh2,s0,1Gbps,2us\n";
@@ -85,7 +88,8 @@ fn pulls_go_at_the_rate_of_the_receivers_link() {
     assert!(trims(&outcome) < 60, "{}", trims(&outcome));
 }
 
-/// Any lost packet is repaired: the first, the last, and acknowledgements, pulls and headers.
+/// Every lost packet is sent again: the first and the last packet, and packets whose ACK, pull or header was
+/// lost.
 #[test]
 fn whatever_is_lost_is_sent_again() {
     for lost in
@@ -100,7 +104,7 @@ fn whatever_is_lost_is_sent_again() {
     }
 }
 
-/// Over queues that drop, what is lost waits for the timeout.
+/// With queues that drop packets, lost packets wait for the timeout.
 #[test]
 fn timeouts_take_the_place_of_trims_over_other_queues() {
     let text = star(6, "10us", "").replace("\"unlimited\"", "\"8pkt\"").replace("100KB", "4pkt");

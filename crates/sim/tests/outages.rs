@@ -1,4 +1,5 @@
-//! A port whose link fails, packet by packet: 1 Gbit/s, 100 µs of wire, packets of 12 µs.
+//! A port whose link fails, packet by packet. The rate is 1 Gbit/s, the delay of the wire 100 µs, and a
+//! packet takes 12 µs.
 
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::{FaultInjector, MeasurementWindow, Port, PortEvent};
@@ -6,7 +7,7 @@ use shortflow_sim::packet::{EcnField, Packet, Packets};
 use shortflow_sim::queue::{DropReason, PortSetup, QueueKind};
 use shortflow_units::{Bytes, HostId, Instant, NodeId, Occupancy, Rate, Span};
 
-/// A port that arrival order, or priority, chooses the next packet of.
+/// A port with a queue in arrival order, or with a scheduler.
 fn port(kind: QueueKind) -> Port {
     let outage = "[faults]\nlinks = [\"s0-h2\"]\ndown_at = \"1us\"\n";
     let traffic = "[[traffic]]\nkind = \"long-lived\"\nflows = 1\n";
@@ -35,7 +36,7 @@ fn at(micros: u64) -> Instant {
     Instant::ZERO + Span::from_micros(micros)
 }
 
-/// Offers `packets` full packets; what is due because of them.
+/// Offers `packets` full packets. Returns the events that follow.
 fn offer((port, places): (&mut Port, &mut Packets), now: Instant, packets: u64) -> Vec<PortEvent> {
     let mut due = Vec::new();
     for seq in 0..packets {
@@ -47,7 +48,7 @@ fn offer((port, places): (&mut Port, &mut Packets), now: Instant, packets: u64) 
     due
 }
 
-/// A scheduler's port is told when its transmitter is free, as long as packets wait.
+/// Runs the ends of transmissions of a port with a scheduler up to `until`, as long as packets wait.
 fn transmit_until((port, places): (&mut Port, &mut Packets), mut due: Vec<PortEvent>, until: Instant) {
     while let Some(PortEvent::Done(now, _)) =
         due.iter().copied().find(|due| matches!(due, PortEvent::Done(..)))
@@ -60,8 +61,9 @@ fn transmit_until((port, places): (&mut Port, &mut Packets), mut due: Vec<PortEv
     }
 }
 
-/// Five packets at 0 would be out at 12, 24, 36, 48, 60 µs. The link fails at 30 µs: two are out and on the
-/// wire, one is half out, two wait. Together they stayed 12 + 24 + 3 · 30 µs, and the port was busy for 30.
+/// Five packets at 0 would leave at 12, 24, 36, 48 and 60 µs. The link fails at 30 µs. Two packets are on the
+/// wire, one is half sent, and two wait. Their times in the port are 12 + 24 + 3 · 30 µs in total, and the
+/// port was busy for 30 µs.
 #[test]
 fn everything_is_lost_and_what_was_booked_for_later_is_taken_back() {
     for kind in [QueueKind::DropTail, QueueKind::PriorityEcn] {
@@ -82,8 +84,8 @@ fn everything_is_lost_and_what_was_booked_for_later_is_taken_back() {
     }
 }
 
-/// The link is back at 32 µs; two packets at 33 µs are out at 45 and 57. What was due before the failure, the
-/// next transmission at 36 µs and the first arrival at 112, means nothing any more.
+/// The link recovers at once, and two packets at 33 µs leave at 45 and 57 µs. The events from before the
+/// failure, a transmission at 36 µs and the first arrival at 112 µs, have no effect any more.
 #[test]
 fn what_was_due_before_the_failure_does_not_happen_after_it() {
     for kind in [QueueKind::DropTail, QueueKind::PriorityEcn] {

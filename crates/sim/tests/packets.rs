@@ -28,7 +28,7 @@ impl Observer for Notes {
     }
 }
 
-/// The run with all that happened to the flows of `rows` and, without any, of all classes; and at `ports`.
+/// Outcome of the run, and all events of packets of these flows and at these ports.
 fn watched(
     scenario: &Scenario,
     scheme: &Scheme,
@@ -105,12 +105,12 @@ fn watching_changes_nothing_and_misses_nothing() {
         });
         let found = events.iter().filter(|event| event.kind == arrived && ce(event)).count();
         let lost = events.iter().filter(|event| lost(event)).count();
-        // A star has one port at which packets are marked; packets on their way at the end have not arrived.
+        // A star marks packets at one port. Packets in flight at the end have not arrived.
         assert!(marked <= found + lost + 300 && found + lost <= marked, "{name}: {marked}, {found} + {lost}");
     }
 }
 
-/// A flow of eight segments whose third is lost at the switch; the rest of the window tells of it.
+/// The third of eight segments of a flow is lost at the switch. ACKs of the other segments reveal the loss.
 #[test]
 fn a_lost_segment_can_be_followed() {
     let faults = format!("{TRACE}[faults]\ndrop_data = [3]\n[tcp]\ninitial_window = 8\n");
@@ -135,7 +135,7 @@ fn a_lost_segment_can_be_followed() {
     assert!(windows.iter().any(|cwnd| *cwnd < 8.0), "the window shrank: {windows:?}");
 }
 
-/// The last bit of a lone packet has left its port when its damage is found at the other end.
+/// A single packet has left its port when its damage is found at the other end.
 #[test]
 fn a_damaged_packet_is_told_with_what_the_port_holds_then() {
     let faults = format!("{TRACE}[faults]\nlinks = ['s0->h2']\ncorrupt = 0.9\n[tcp]\ninitial_window = 1\n");
@@ -150,7 +150,7 @@ fn a_damaged_packet_is_told_with_what_the_port_holds_then() {
     assert!(held(PacketEventKind::Enqueued).iter().all(|packets| *packets == 1));
 }
 
-/// Blocks of a pcapng file: type and body.
+/// Blocks of a pcapng file, with type and body.
 fn blocks(mut file: &[u8]) -> Vec<(u32, &[u8])> {
     let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Invariants of every registered queue discipline, in a port, under any arrivals.
+//! Invariants of every registered queue discipline in a port, for all arrivals.
 
 use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
@@ -8,7 +8,7 @@ use shortflow_sim::queue::{PortSetup, QueueConfig, QueueKind};
 use shortflow_units::{Bytes, ConnId, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
 
-/// A packet and the time since the one before, in nanoseconds.
+/// A packet, and the time since the packet before it in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 struct Arrival {
     gap: u64,
@@ -41,7 +41,7 @@ fn buffer() -> impl Strategy<Value = Occupancy> {
     ]
 }
 
-/// Every discipline with its defaults, and with each other value of its named choices.
+/// All disciplines with their defaults, and some with other values of their parameters.
 fn disciplines() -> Vec<QueueConfig> {
     let mut all: Vec<QueueConfig> =
         QueueKind::ALL.iter().map(|kind| crate::common::discipline(*kind, "")).collect();
@@ -61,7 +61,7 @@ fn disciplines() -> Vec<QueueConfig> {
     all
 }
 
-/// A 1 Gbit/s port whose wire takes no time, and all that comes out of it.
+/// A port of 1 Gbit/s whose wire has no delay, and all packets that have left it.
 struct Bench {
     port: Port,
     places: Packets,
@@ -98,7 +98,7 @@ impl Bench {
         }
     }
 
-    /// Offers every packet and lets the port run empty.
+    /// Offers all packets, and runs the port until it is empty.
     fn run(config: &QueueConfig, buffer: Occupancy, arrivals: &[Arrival]) -> Bench {
         let mut bench = Bench::new(config, buffer);
         let mut now = Instant::ZERO;
@@ -130,7 +130,7 @@ impl Bench {
         assert_eq!(self.port.counters().accepted, counted);
     }
 
-    /// Notes what is pending: never two of a kind at once.
+    /// Records pending events. Two events of one kind are never pending at once.
     fn plan(&mut self, due: Vec<PortEvent>) {
         for due in due {
             let (pending, at) = match due {
@@ -167,7 +167,7 @@ fn packet(seq: u64, arrival: &Arrival) -> Packet {
     Packet { seq, priority, conn: ConnId(flow), flow_id: flow, payload, wire, ecn, ..Packet::EMPTY }
 }
 
-/// `arrivals` with priorities that never rise within a flow, as senders of PIAS set them.
+/// `arrivals` with priorities that never improve within a flow, as senders of PIAS set them.
 fn demoted(arrivals: &[Arrival]) -> Vec<Arrival> {
     let mut worst = BTreeMap::new();
     let demote = |arrival: &Arrival| {
@@ -181,8 +181,8 @@ fn demoted(arrivals: &[Arrival]) -> Vec<Arrival> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// No discipline holds more than the buffer or loses count of a packet (checked at every arrival), drops
-    /// what was sent or marks what is not ECN-capable.
+    /// No discipline holds more than the buffer, loses count of a packet (checked at every arrival), drops a
+    /// packet that was sent, or marks a packet that is not ECN-capable.
     #[test]
     fn the_buffer_is_respected_and_packets_are_conserved(
         buffer in buffer(),
@@ -205,8 +205,8 @@ proptest! {
         }
     }
 
-    /// Packets of equal size leave at the same instants, whatever the discipline: the link is never idle
-    /// while one waits, and none is dropped while there is room.
+    /// Packets of equal size leave at the same instants under every discipline. The link is never idle while
+    /// a packet waits, and no packet is dropped while there is room.
     #[test]
     fn work_is_conserved(buffer in buffer(), arrivals in arrivals(Just(1500u16), Just(true))) {
         let times = |bench: &Bench| bench.left.iter().map(|left| left.0).collect::<Vec<_>>();
@@ -214,7 +214,7 @@ proptest! {
         let marking = |config: &QueueConfig| match config {
             QueueConfig::Red(params) => params.ecn,
             QueueConfig::CoDel(params) => params.ecn,
-            // It drops beyond a probability.
+            // Without an allowance for bursts, PIE drops packets above a probability.
             QueueConfig::Pie(params) => !params.burst.is_zero(),
             _ => true,
         };
@@ -225,13 +225,13 @@ proptest! {
             let (got, expected) = (bench.port.counters(), reference.port.counters());
             prop_assert_eq!(got.busy, expected.busy);
             prop_assert_eq!(got.peak, expected.peak);
-            // The kept packets differ, their number does not.
+            // Disciplines keep different packets, but equally many.
             prop_assert_eq!(got.packet_time, expected.packet_time, "{:?}", config);
             prop_assert_eq!(got.byte_time, expected.byte_time);
         }
     }
 
-    /// Packets of a flow leave in the order in which they came, those that were trimmed apart from the others.
+    /// Packets of a flow leave in order of arrival, apart from trimmed packets.
     #[test]
     fn flows_keep_their_order(buffer in buffer(), arrivals in arrivals(41u16..=1500, any::<bool>())) {
         for config in disciplines() {
@@ -247,7 +247,7 @@ proptest! {
         }
     }
 
-    /// Recorded waiting times are the real ones.
+    /// Recorded waits and transmission times add up to the times in the port.
     #[test]
     fn waiting_times_add_up(arrivals in arrivals(41u16..=1500, any::<bool>())) {
         for config in disciplines() {

@@ -1,4 +1,4 @@
-//! Ports that share the memory of their switch, by the real door: limits of their queues.
+//! Limits of queues whose ports share the memory of a switch, in whole scenarios.
 
 use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;
@@ -6,7 +6,7 @@ use shortflow_sim::probe::Subject;
 use shortflow_sim::scheme::schemes;
 use std::collections::BTreeMap;
 
-/// Eight senders to one or two of ten hosts of a star whose switch has `memory`, 1 MB from each.
+/// Eight senders send 1 MB each to one or two other hosts of a star, whose switch has `memory`.
 fn incast(receivers: &[usize], memory: &str, name: &str) -> Outcome {
     let rest = format!(
         "[tcp]\nrto_max = \"40ms\"\n[measure]\nsample_every = \"20us\"\nports = [\"s0->h8\", \"s0->h9\"]\n{TRACE}"
@@ -25,8 +25,9 @@ fn largest(outcome: &Outcome, to: u32) -> u64 {
     outcome.ports.iter().find(|port| port.to.0 == to).unwrap().max_bytes.get()
 }
 
-/// 120 KB with alpha 1: 60 KB for the one port that is congested. Two have 40 KB each where their packets come by turns, and
-/// one up to 60 while the other's queue is short; with alpha 2 one has 80.
+/// With 120 KB and alpha 1, a single congested port gets 60 KB. Two congested ports get 40 KB each while
+/// their packets alternate, and one gets up to 60 KB while the queue of the other is short. With alpha 2, a
+/// single port gets 80 KB.
 #[test]
 fn congested_ports_get_their_share_of_the_memory() {
     let memory = "memory = \"120KB\"";
@@ -41,7 +42,7 @@ fn congested_ports_get_their_share_of_the_memory() {
     assert!((78_000..=81_000).contains(&generous), "{generous}");
 }
 
-/// Under every scheme: much of the memory is used and never more than all of it.
+/// Under every scheme, ports use much of the memory, and never more than all of it.
 #[test]
 fn ports_together_never_hold_more_than_the_memory() {
     for info in schemes() {
@@ -60,7 +61,7 @@ fn ports_together_never_hold_more_than_the_memory() {
     }
 }
 
-/// A memory that nobody fills changes nothing.
+/// A memory that is never full changes nothing.
 #[test]
 fn ample_memory_is_like_no_limit() {
     let shared = incast(&[0, 1], "memory = \"1GB\"", "dctcp");

@@ -1,4 +1,4 @@
-//! Invariants of every registered scheme in every small network, under any faults.
+//! Invariants of every registered scheme in small networks of all kinds, with faults.
 
 use crate::common::{
     EDGES, recoveries, scenario_with_file, scheme, scheme_with_what_it_has, small_topology, values,
@@ -15,7 +15,7 @@ use shortflow_sim::simulation::{self, NoObserver};
 use shortflow_sim::topology::topologies;
 use shortflow_units::{Bytes, NodeId};
 
-/// A scenario, and settings for those schemes that have them.
+/// A scenario, and settings for schemes that have these keys.
 #[derive(Debug, Clone)]
 struct Case {
     text: String,
@@ -23,8 +23,8 @@ struct Case {
     seed: u64,
 }
 
-/// Two waves of incast beside one backlogged flow, among losses, marks and, in half of all cases, all other faults: links
-/// of two hosts fail, packets are damaged or late.
+/// Two waves of incast and one backlogged flow, with losses and marks. In half of all cases there are other
+/// faults too: the links of two hosts fail, packets are damaged or late, and ACKs are lost.
 fn case() -> impl Strategy<Value = Case> {
     let topologies = topologies().iter().map(|topology| topology.name).collect::<Vec<_>>();
     let routings = routings().iter().map(|routing| routing.name).collect::<Vec<_>>();
@@ -112,9 +112,11 @@ impl Case {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Conservation is checked inside every run, with each discipline in hosts too; here: no deadlock, every byte arrives, every
-    /// drop has a reason and a place, nothing is faster than light, ports whose links do not fail send for as long as what
-    /// departs takes, up to the packet at either end of the measured time, windows keep their floor, and a run repeats exactly.
+    /// Every run checks conservation, with each discipline in hosts too. This test checks that there is no
+    /// deadlock, that every byte arrives, that every drop has a reason and a place, that no flow is faster
+    /// than its ideal time, that windows keep their floor, and that a run repeats exactly. It also compares
+    /// the busy time of each port whose link does not fail with the bytes that departed. They agree within
+    /// the packet at either end of the measured time.
     #[test]
     fn every_finite_flow_finishes_and_the_accounts_balance(case in case()) {
         for info in schemes() {
@@ -140,7 +142,7 @@ proptest! {
         }
     }
 
-    /// All schemes meet the same flows.
+    /// All schemes get the same flows.
     #[test]
     fn arrivals_do_not_depend_on_the_scheme(case in case()) {
         let arrivals = |name: &str| {

@@ -1,4 +1,4 @@
-//! Parameters of Homa's hosts; the simulator's file of hosts has the protocol and its sources.
+//! Parameters of Homa's hosts. The protocol and its sources are in the simulator's module `homa`.
 
 use super::{Defaults, HostInfo};
 use shortflow_spec::{
@@ -11,17 +11,17 @@ pub const INFO: HostInfo =
     HostInfo { takes_laws: false, by_message: true, sets_priority: true, takes_trimmed: false };
 
 words! {
-    /// Bytes of a message that are granted and not yet there.
+    /// Limit of the bytes of a message that are granted and have not arrived.
     pub enum GrantWindow {
-        /// The segments that fill the path, for each message (§3.3 of the paper).
+        /// The segments that fill the path, for each message by itself (§3.3 of the paper).
         Path = "path",
-        /// A share of `incoming`: incoming / (messages that are granted + 1) (Linux).
+        /// A share of `incoming`: incoming / (number of granted messages + 1), as in Linux.
         Dynamic = "dynamic",
     }
 }
 
 keys! {
-    /// Unscheduled bytes, grants and priorities.
+    /// Parameters of unscheduled bytes, grants and priorities.
     #[derive(Copy)]
     pub struct Params {
         /// bytes of a message that its sender sends without a grant; auto: the segments that fill the path (RTTbytes)
@@ -40,7 +40,7 @@ keys! {
     }
 }
 
-/// Reads the parameters; the caller checks for unknown ones.
+/// Reads the parameters. The caller rejects unknown keys.
 pub(crate) fn read(reader: &Reader, _: Defaults) -> Result<Params, ConfigError> {
     Params::read(reader)
 }

@@ -1,4 +1,4 @@
-//! Parameters of pFabric's hosts: timeouts, in place of loss recovery.
+//! Parameters of pFabric's hosts, which recover from losses by timeouts only.
 
 use super::{Defaults, HostInfo};
 use shortflow_spec::{ConfigError, KeywordOr, POSITIVE_TIME, Reader, keys};
@@ -9,7 +9,7 @@ pub const INFO: HostInfo =
     HostInfo { takes_laws: false, by_message: false, sets_priority: false, takes_trimmed: false };
 
 keys! {
-    /// Timeouts and probes.
+    /// Parameters of timeouts and probes.
     #[derive(Copy)]
     pub struct Params {
         /// time without a new ACK after which all bytes in flight count as lost; auto: three round-trip times without
@@ -20,7 +20,7 @@ keys! {
     }
 }
 
-/// Reads the parameters; the caller checks for unknown ones.
+/// Reads the parameters. The caller rejects unknown keys.
 pub(crate) fn read(reader: &Reader, _: Defaults) -> Result<Params, ConfigError> {
     Params::read(reader)
 }

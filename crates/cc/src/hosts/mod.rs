@@ -1,5 +1,6 @@
-//! The one list of kinds of hosts, with the parameters that each has under any law. A new kind is a file here with its parameters and
-//! a line in `hosts!`; its two ends are a file of the simulator and the same line there.
+//! List of all kinds of hosts, each with the parameters that it has under any law. A new kind is a file here
+//! with its parameters, and a line in `hosts!`. In the simulator, it is a file with its two ends, and the
+//! same line in `simulation/ends.rs`.
 
 use crate::{Ecn, Recovery};
 use shortflow_spec::{ConfigError, ParamInfo, Reader};
@@ -7,23 +8,23 @@ use shortflow_spec::{ConfigError, ParamInfo, Reader};
 /// Properties of a kind of hosts.
 #[derive(Debug, Clone, Copy)]
 pub struct HostInfo {
-    /// A [`UserDefined`](crate::UserDefined) law may run there: senders call all hooks, with a [`PathSample`](crate::PathSample) in
-    /// each ACK, and obey window and pacing rate.
+    /// True if a [`UserDefined`](crate::UserDefined) law may run in these hosts: senders call all hooks, pass
+    /// a [`PathSample`](crate::PathSample) with each ACK, and obey window and pacing rate.
     pub takes_laws: bool,
-    /// Each message has a connection of its own, whatever the traffic says.
+    /// True if each message has its own connection, regardless of the traffic's `connections`.
     pub by_message: bool,
-    /// The hosts set the priority of their packets, whatever `priority.by` says.
+    /// True if the hosts set the priority of their packets, regardless of `priority.by`.
     pub sets_priority: bool,
-    /// Receivers understand packets that a switch has trimmed.
+    /// True if receivers understand packets that a switch has trimmed.
     pub takes_trimmed: bool,
 }
 
-/// Values that depend on the transport.
+/// Default values that depend on the transport.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Defaults {
-    /// Its loss recovery.
+    /// Loss recovery of the transport.
     pub recovery: Recovery,
-    /// Its ECN behaviour.
+    /// ECN behaviour of the transport.
     pub ecn: Ecn,
 }
 
@@ -31,7 +32,7 @@ macro_rules! hosts {
     ($($(#[doc = $doc:literal])+ $kind:ident => $module:ident,)+) => {
         $(pub mod $module;)+
 
-        /// Kind of hosts around a control.
+        /// Kind of hosts: the protocol of the two ends of a connection, around a law.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Host {
             $($(#[doc = $doc])+ $kind,)+
@@ -40,24 +41,24 @@ macro_rules! hosts {
         /// Parameters of a transport's hosts.
         #[derive(Debug, Clone, Copy)]
         pub enum HostParams {
-            $(#[doc = concat!("Of [`Host::", stringify!($kind), "`].")] $kind($module::Params),)+
+            $(#[doc = concat!("Parameters of [`Host::", stringify!($kind), "`].")] $kind($module::Params),)+
         }
 
         impl Host {
-            /// Every kind.
+            /// All kinds.
             pub const ALL: &'static [Host] = &[$(Host::$kind,)+];
 
-            /// Its properties.
+            /// Properties of this kind.
             pub const fn info(self) -> HostInfo {
                 match self { $(Host::$kind => $module::INFO,)+ }
             }
 
-            /// Its parameters.
+            /// Parameters of this kind.
             pub(crate) fn parameters(self) -> Vec<ParamInfo> {
                 match self { $(Host::$kind => $module::Params::parameters(),)+ }
             }
 
-            /// The parameters that `reader` gives, under a transport.
+            /// Reads the parameters of this kind, with the default values of a transport.
             pub(crate) fn read(self, reader: &Reader, defaults: Defaults) -> Result<HostParams, ConfigError> {
                 match self { $(Host::$kind => $module::read(reader, defaults).map(HostParams::$kind),)+ }
             }
@@ -66,14 +67,16 @@ macro_rules! hosts {
 }
 
 hosts! {
-    /// TCP: the control sets a window, and may set a pacing rate.
+    /// TCP. The law sets a window, and may set a pacing rate.
     Tcp => tcp,
-    /// RDMA over Ethernet: the control sets a rate, and may set a window; go-back-N, and notifications of marks (CNP).
+    /// RDMA over Ethernet. The law sets a rate, and may set a window. Senders recover from losses by
+    /// go-back-N, and receivers send notifications of marks (CNP).
     Roce => roce,
-    /// pFabric's: the control sets a window; each packet is acknowledged, and timeouts signal losses.
+    /// pFabric's hosts. The law sets a window. Receivers acknowledge each packet, and timeouts signal losses.
     Minimal => minimal,
-    /// Homa's: receivers grant the messages with the fewest bytes left; there is no control.
+    /// Homa's hosts. Receivers grant the messages with the fewest bytes left. No law limits the senders.
     Homa => homa,
-    /// NDP's: receivers pull each packet after a first window, at the rate of their link; there is no control.
+    /// NDP's hosts. After a first window, receivers pull each packet, at the rate of their link. No law
+    /// limits the senders.
     Ndp => ndp,
 }

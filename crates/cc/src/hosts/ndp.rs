@@ -1,4 +1,4 @@
-//! Parameters of NDP's hosts; the simulator's file of hosts has the protocol and its source.
+//! Parameters of NDP's hosts. The protocol and its source are in the simulator's module `ndp`.
 
 use super::{Defaults, HostInfo};
 use shortflow_spec::{ConfigError, KeywordOr, POSITIVE_TIME, Reader, keys};
@@ -9,17 +9,18 @@ pub const INFO: HostInfo =
     HostInfo { takes_laws: false, by_message: true, sets_priority: false, takes_trimmed: true };
 
 keys! {
-    /// The first window and the timeout.
+    /// Parameters of the first window and of the timeout.
     #[derive(Copy)]
     pub struct Params {
-        /// packets of a message that its sender sends unasked, at the rate of its link; auto: those that fill the path, and one
+        /// number of packets of a message that its sender sends before the first pull, at the rate of its
+        /// link; auto: one more than the packets that fill the path
         pub window: Option<u32> = "auto", KeywordOr("auto", 1..=1_000_000u32);
-        /// time after which a packet without an answer is sent again, from its departure on
+        /// time from the departure of a packet without an answer to its retransmission
         pub rto: Span = "1ms", POSITIVE_TIME;
     }
 }
 
-/// Reads the parameters; the caller checks for unknown ones.
+/// Reads the parameters. The caller rejects unknown keys.
 pub(crate) fn read(reader: &Reader, _: Defaults) -> Result<Params, ConfigError> {
     Params::read(reader)
 }

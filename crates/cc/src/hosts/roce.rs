@@ -9,7 +9,7 @@ pub const INFO: HostInfo =
     HostInfo { takes_laws: true, by_message: false, sets_priority: false, takes_trimmed: false };
 
 keys! {
-    /// Notifications of marks.
+    /// Parameters of the notifications of marks.
     #[derive(Copy)]
     pub struct Params {
         /// shortest time between two notifications of marks (CNPs) of a flow; 0s: one CNP for each marked packet
@@ -19,7 +19,7 @@ keys! {
     }
 }
 
-/// Reads the parameters; the caller checks for unknown ones.
+/// Reads the parameters. The caller rejects unknown keys.
 pub(crate) fn read(reader: &Reader, _: Defaults) -> Result<Params, ConfigError> {
     Params::read(reader)
 }

@@ -1,4 +1,5 @@
-//! Parameters of TCP's hosts: loss recovery and ECN. Their defaults are the transport's.
+//! Parameters of TCP's hosts: loss recovery and ECN. The defaults of `recovery` and `ecn` depend on the
+//! transport.
 
 use super::{Defaults, HostInfo};
 use crate::{Ecn, Recovery};
@@ -9,24 +10,24 @@ use std::ops::RangeInclusive;
 pub const INFO: HostInfo =
     HostInfo { takes_laws: true, by_message: false, sets_priority: false, takes_trimmed: false };
 
-/// From two on: a single duplicate is every other segment that is overtaken.
+/// At least 2, because each segment that another segment overtakes causes one duplicate ACK.
 const DUPTHRESH: RangeInclusive<u32> = 2..=1_000_000;
 const DUPTHRESH_DEFAULT: &str = "3";
 const ECN_ACTS: Condition = Condition("marking");
 
-/// Loss recovery and ECN in use.
+/// Loss recovery and ECN behaviour in use.
 #[derive(Debug, Clone, Copy)]
 pub struct Params {
     /// Loss recovery.
     pub recovery: Recovery,
-    /// Duplicate ACKs, or segments SACKed above a hole, that signal a loss.
+    /// Number of duplicate ACKs, or of segments SACKed above a hole, that signals a loss.
     pub dupthresh: u32,
     /// ECN behaviour of both ends.
     pub ecn: Ecn,
 }
 
 impl Params {
-    /// The keys as users meet them.
+    /// Descriptions of the keys, for users.
     pub(crate) fn parameters() -> Vec<ParamInfo> {
         vec![
             ParamInfo::new(
@@ -47,7 +48,7 @@ impl Params {
     }
 }
 
-/// Reads the parameters; the caller checks for unknown ones.
+/// Reads the parameters. The caller rejects unknown keys.
 pub(crate) fn read(reader: &Reader, defaults: Defaults) -> Result<Params, ConfigError> {
     let params = Params {
         recovery: reader.or("recovery", defaults.recovery.word(), &Recovery::WORDS)?,

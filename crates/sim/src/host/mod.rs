@@ -1,5 +1,5 @@
-//! Hosts. A connection has two ends, each an [`Endpoint`]: it receives packets and timers, sends packets
-//! and arms timers. The event loop knows nothing else of it. TCP is one implementation.
+//! Hosts. A connection has two ends, each an [`Endpoint`]. An endpoint receives packets and timers, sends
+//! packets and sets timers. The event loop needs no other knowledge of endpoints. TCP is one implementation.
 
 mod agent;
 mod identity;
@@ -22,34 +22,35 @@ use priority::PriorityRule;
 use shortflow_cc::{Opening, Window};
 use shortflow_units::{Instant, Rate, Span};
 
-/// Timers of a sender are numbered from 0 and below this, those of a receiver below one less.
+/// Number of timers of a sender, which are numbered from 0. A receiver has one timer fewer, because its last
+/// number is reserved for the host.
 pub(crate) const TIMERS: u8 = 4;
 
-/// What the ends of a new connection are told.
+/// Parameters of the two ends of a new connection.
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectionSetup<'a> {
-    /// Sizes of packets, timeouts and acknowledgements.
+    /// Keys of TCP: packet sizes, timeouts and acknowledgements.
     pub tcp: &'a TcpSpec,
-    /// Time, path and segments.
+    /// Start time, path and segment size.
     pub at: Opening,
     /// Rate of the link of the receiver's host.
     pub receiver_line: Rate,
     /// Rule for the priority of the sender's packets.
     pub priority: PriorityRule,
-    /// Time after which the first packets count as lost.
+    /// Retransmission timeout before the first RTT sample.
     pub initial_rto: Span,
-    /// Segments of the connection that its host's card takes; 0 is no limit.
+    /// Maximum number of segments of the connection in its host's card; 0: no limit.
     pub small_queue: usize,
     /// True if expected packets may take the short path.
     pub predicts: bool,
 }
 
-/// Outlet for an endpoint's packets.
+/// Receiver of the packets that an endpoint sends.
 pub trait PacketSink {
     /// Hands a packet to the host's port. Returns its known delays.
     fn send(&mut self, packet: Packet) -> Handover;
 
-    /// [`PacketSink::send`], compiled into the caller.
+    /// [`PacketSink::send`], inlined into the caller.
     #[inline(always)]
     fn emit(&mut self, packet: Packet) -> Handover {
         self.send(packet)
@@ -58,51 +59,55 @@ pub trait PacketSink {
 
 /// Actions of an endpoint.
 pub trait Outbox: PacketSink {
-    /// Has [`Endpoint::on_timer`] called at `at` with the number `timer`. It cannot be taken back: see [`LazyTimer`].
+    /// Schedules a call of [`Endpoint::on_timer`] with `timer` at time `at`. The call cannot be cancelled;
+    /// see [`LazyTimer`].
     fn set_timer(&mut self, timer: u8, at: Instant);
 
-    /// What connections of this kind share at this host. Connections that the agent names get their turn when this call is over.
+    /// State that all connections of this kind share at this host. Connections that the agent names get their
+    /// turn after the present call.
     fn agent<A: HostAgent + Default>(&mut self) -> &mut A;
 }
 
 /// One end of a connection.
 pub trait Endpoint {
-    /// There is something new to send.
+    /// Called when there is new data to send.
     fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox);
 
-    /// A packet of the other end arrives.
+    /// Called when a packet from the other end arrives.
     fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox);
 
-    /// The timer of this number has come, or one of an earlier connection in this slot: [`LazyTimer::expired`] tells.
+    /// Called when timer `timer` expires. An earlier connection in this slot may have set the timer; see
+    /// [`LazyTimer::expired`].
     fn on_timer(&mut self, timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox);
 }
 
 /// Sender state for probes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SenderSnapshot {
-    /// Congestion window, where there is one.
+    /// Congestion window, if the sender has one.
     pub window: Option<Window>,
-    /// Rate at which it sends, where it paces.
+    /// Pacing rate, if the sender paces.
     pub rate: Option<Rate>,
-    /// The control's congestion estimate.
+    /// Congestion estimate of the law.
     pub alpha: Option<f64>,
 }
 
-/// The end that sends data.
+/// End of a connection that sends data.
 pub trait SendEndpoint: Endpoint {
-    /// Its stream of bytes.
+    /// The stream of bytes to send.
     fn stream(&self) -> &SendStream;
 
     /// Mutable [`SendEndpoint::stream`].
     fn stream_mut(&mut self) -> &mut SendStream;
 
-    /// The host's agent has named this connection.
+    /// Called when the host's agent has named this connection.
     fn on_turn(&mut self, _cx: EndpointContext<'_>, _out: &mut impl Outbox) {}
 
-    /// A segment that waited with the scheduler of the host's port departs then, or was dropped if that is not to come.
+    /// Called when a segment no longer waits in the scheduler of the host's port. `departs` is the departure
+    /// of its last bit, or zero if the segment was dropped.
     fn on_left(&mut self, _departs: Instant, _cx: EndpointContext<'_>, _out: &mut impl Outbox) {}
 
-    /// One past the last byte that it may send, where the receiver grants.
+    /// One past the last byte that grants permit to send; `None` if the receiver sends no grants.
     fn permitted(&self) -> Option<u64> {
         None
     }
@@ -111,7 +116,7 @@ pub trait SendEndpoint: Endpoint {
     fn snapshot(&self, now: Instant) -> SenderSnapshot;
 }
 
-/// The end that receives data.
+/// End of a connection that receives data.
 pub trait ReceiveEndpoint: Endpoint {
     /// All bytes of the stream below this have arrived.
     fn received(&self) -> u64;
@@ -121,12 +126,13 @@ pub trait ReceiveEndpoint: Endpoint {
         self.received().min(end).saturating_sub(start)
     }
 
-    /// Bytes missing below new bytes on their arrival; without reordering they were lost.
+    /// Bytes that were missing when later bytes arrived. Without reordering, these bytes were lost.
     fn skipped(&self) -> u64;
 
-    /// The host's agent has named this connection.
+    /// Called when the host's agent has named this connection.
     fn on_turn(&mut self, _cx: EndpointContext<'_>, _out: &mut impl Outbox) {}
 
-    /// The application answers if it has everything below `end`: an acknowledgement that is delayed goes with that.
+    /// Called after each packet. If all bytes below `end` have arrived, the application answers, and a
+    /// delayed acknowledgement goes with the answer.
     fn on_message_end(&mut self, _end: u64, _cx: EndpointContext<'_>, _out: &mut impl Outbox) {}
 }

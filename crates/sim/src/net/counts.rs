@@ -1,5 +1,6 @@
-//! [`PortCounts`] and [`NetworkCounts`]: counters of ports and nodes. Counts of the measured time are the difference of two
-//! snapshots, at its start and end, so packets pay nothing for them.
+//! [`PortCounts`] and [`NetworkCounts`]: counters of ports and nodes. Counts of the measured time are the
+//! difference of two snapshots, at its start and at its end. Packets therefore need no counting of their own
+//! in the measured time.
 
 use super::Drops;
 use shortflow_units::{Bytes, NodeId};
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct PortCounts {
     /// Packets whose last bit has departed.
     pub departed: u64,
-    /// Their bytes on the wire.
+    /// Bytes of these packets on the wire.
     pub departed_bytes: Bytes,
     /// Packets dropped, on arrival or later.
     pub drops: Drops,
@@ -36,14 +37,14 @@ impl PortCounts {
 /// Counters of a network.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NetworkCounts {
-    /// Port by port.
+    /// Counters of each port.
     pub ports: Vec<PortCounts>,
-    /// Drops at nodes without a route.
+    /// Drops at nodes without a route, by node.
     pub nodes: BTreeMap<NodeId, Drops>,
 }
 
 impl NetworkCounts {
-    /// Takes the counts of a port from `other`, if it has any.
+    /// Takes the counts of port `index` from `other`, if `other` has counts of this port.
     pub(super) fn take_port(&mut self, index: usize, other: &NetworkCounts) {
         self.ports
             .iter_mut()
@@ -52,7 +53,7 @@ impl NetworkCounts {
             .for_each(|(mine, theirs)| *mine = *theirs);
     }
 
-    /// Counts since `before`; an empty `before` stands for zeros.
+    /// Counts since `before`. An empty `before` means that all counts were zero.
     pub fn since(self, before: &NetworkCounts) -> NetworkCounts {
         let ports = self.ports.into_iter().enumerate();
         let ports = ports.map(|(i, now)| now.since(before.ports.get(i).copied().unwrap_or_default()));

@@ -1,4 +1,4 @@
-//! Ports and routes together: packets go in at a host and come out at a host.
+//! A network: ports and routes. Packets enter at a host and leave at a host.
 
 mod counted;
 mod hooked;
@@ -25,12 +25,12 @@ use crate::topology::Graph;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, PortId, Rate};
 use std::collections::BTreeMap;
 
-/// Rarely used parts of a network, off the common path.
+/// Rarely used parts of a network. They are stored apart, so that the common path stays short.
 #[derive(Debug, Clone, Default)]
 struct PortHooks {
     memory: Option<Box<SharedMemory>>,
     flow_control: Option<Box<FlowControl>>,
-    /// Port that the packet on its way through a switch came from.
+    /// Port from which the packet in a switch came.
     source: Option<PortId>,
     watch: Option<PacketTracer>,
 }
@@ -41,31 +41,31 @@ pub struct Network {
     pub(super) ports: Vec<Port>,
     /// Packets in the rings of the ports.
     pub(super) packets: Packets,
-    /// Ports to other parts, with the part.
+    /// Ports that lead to other parts of the network, each with the number of this part.
     pub(super) crossing: Vec<(PortId, u32)>,
     routes: Routes,
     chooser: Chooser,
-    /// The label of the next packet without a kept path, of each host.
+    /// Label of the next packet of each host whose connection has no fixed path.
     labels: Vec<u8>,
     special: Option<Box<PortHooks>>,
     paths: Paths,
-    /// True if packets take the paths of their connections.
+    /// True if all packets of a connection take one path, which is computed when the connection begins.
     fixed_paths: bool,
-    /// True if some port of a switch has a short path.
+    /// True if paths are fixed, and some port of a switch has a short path.
     passes_on: bool,
     /// State of a run in windows.
     windows: Windows,
     outages: Option<Box<Outages>>,
     hosts: usize,
-    /// Drops at nodes, not at ports.
+    /// Drops at nodes without a route.
     drops: BTreeMap<NodeId, Drops>,
-    /// Reports to hosts on packets that waited in their schedulers, if wanted.
+    /// Reports to hosts on packets that waited in the scheduler of a host's port, if hosts need them.
     left: Option<Vec<Left>>,
-    /// Frames for other parts.
+    /// Frames of flow control for other parts, each with the number of this part.
     pub(super) frames: Vec<(u32, PauseFrame)>,
     pub(super) sent: u64,
     pub(super) delivered: u64,
-    /// Counters at the beginning and the end of the measured time.
+    /// Counters at the start and at the end of the measured time.
     pub(super) before: NetworkCounts,
     pub(super) after: Option<NetworkCounts>,
 }
@@ -144,7 +144,8 @@ impl Network {
         })
     }
 
-    /// Sets fixed paths: packets of a connection take one path, computed when the connection begins.
+    /// Fixes the paths if `fixed_paths` is true: all packets of a connection take one path, which is computed
+    /// when the connection begins.
     pub fn with_fixed_paths(self, fixed_paths: bool) -> Network {
         let of_switches = |port: &&Port| port.from.index() >= self.hosts;
         let passes_on = fixed_paths && self.ports.iter().filter(of_switches).any(Port::has_short_path);
@@ -159,17 +160,17 @@ impl Network {
         special.watch = Some(PacketTracer::new(what, lag));
     }
 
-    /// Recorder of the packets, if any.
+    /// Tracer of the packets, if any.
     pub fn watch_mut(&mut self) -> Option<&mut PacketTracer> {
         self.special.as_mut()?.watch.as_mut()
     }
 
-    /// Records from before `now`, in order of time.
+    /// Records that no later record can precede, in order of time.
     pub fn noted(&mut self, now: Instant) -> Vec<PacketEvent> {
         self.watch_mut().map(|watch| watch.take(now)).unwrap_or_default()
     }
 
-    /// Schedules events of the network itself.
+    /// Schedules the outages and the planned pauses.
     pub fn begin(&self, events: &mut EventQueue<impl WithNetwork>) {
         if let Some(outages) = &self.outages {
             outages.schedule(events);
@@ -177,7 +178,7 @@ impl Network {
         self.schedule_planned_frames(events);
     }
 
-    /// Reports to hosts on packets that waited in their schedulers, from now on.
+    /// From now on, records reports to hosts on packets that waited in the scheduler of a host's port.
     pub fn tell_hosts(&mut self) {
         self.left = Some(Vec::new());
     }
@@ -188,8 +189,9 @@ impl Network {
         self.left.as_mut()?.pop()
     }
 
-    /// Sends a packet from `host`. Returns its known delays; [`Network::handle`] reports later on one that waits in a scheduler.
-    #[inline(never)] // many places send, and few of them often
+    /// Sends a packet from `host`. Returns its known delays. If the packet waits in a scheduler,
+    /// [`Network::next_left`] reports its departure later.
+    #[inline(never)] // has many callers, of which few send often
     pub fn send(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
@@ -199,7 +201,7 @@ impl Network {
         self.emit(events, host, packet)
     }
 
-    /// [`Network::send`], compiled into the caller. Common packets are built in their slot of the ring.
+    /// [`Network::send`], inlined into the caller. Common packets are built in their place of [`Packets`].
     #[inline(always)]
     pub fn emit(
         &mut self,
@@ -232,8 +234,8 @@ impl Network {
         self.forward(events, NodeId(host.0), &mut packet)
     }
 
-    /// Handles an event. Returns `true` if a packet has reached its host: it is in `packet`. `left_host` gets a packet that
-    /// leaves its host now, after a wait.
+    /// Handles an event. Returns `true` if a packet has reached its host, with this packet in `packet`.
+    /// `left_host` receives a packet whose transmission from its host begins after a wait.
     #[inline(always)]
     pub fn handle(
         &mut self,
@@ -269,7 +271,8 @@ impl Network {
         true
     }
 
-    /// True if `port` leads to a host, false if to a switch. `None` if a rare case can happen there.
+    /// True if `port` leads to a host, false if it leads to a switch. `None` if packets from the port may
+    /// need the long path.
     #[inline(always)]
     pub fn leads_to_host(&self, port: PortId) -> Option<bool> {
         let source = self.ports.get(port.index())?;
@@ -278,15 +281,15 @@ impl Network {
         if is_rare { None } else { Some(is_to_host) }
     }
 
-    /// Packet that arrives from `port` next, and its place.
+    /// Next packet that arrives from `port`, and its place.
     #[inline(always)]
     pub fn head(&self, port: PortId) -> Option<(PacketId, &Packet)> {
         let head = self.ports.get(port.index())?.head()?;
         Some((head, self.packets.get(head)))
     }
 
-    /// Removes the packet `head` from `port`'s wire. Its host has a copy, and its place is the next to be taken. Returns the next
-    /// arrival, `Instant::MAX` without one.
+    /// Removes the packet `head` from the wire of `port`, and frees its place. The host has a copy. Returns
+    /// the next arrival from `port`, or [`Instant::MAX`] if there is none.
     #[inline(always)]
     pub fn deliver(&mut self, port: PortId, head: PacketId) -> Instant {
         self.delivered += 1;
@@ -294,9 +297,11 @@ impl Network {
         self.ports[port.index()].advance(&mut self.packets).unwrap_or(Instant::MAX)
     }
 
-    /// Moves the packet at the head of `port`'s wire to the ring of its next port. Returns that port, and the packet's arrival
-    /// from it if it is the head there. `None`, with nothing moved, in rare cases.
-    #[inline(never)] // has the registers for itself
+    /// Moves the packet at the head of the wire of `port` to the ring of its next port. Returns the next
+    /// port. If a host takes arrivals from this port early, and the packet is at the head there, also returns
+    /// its arrival; otherwise [`Instant::MAX`]. Returns `None` and moves nothing if the packet needs the long
+    /// path.
+    #[inline(never)] // a function of its own has all registers
     pub fn pass_on(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
@@ -324,7 +329,8 @@ impl Network {
         Some((next, reaches.map_or(Instant::MAX, |(at, _)| at)))
     }
 
-    /// Takes the packet at the head of `port`'s wire into `packet`. Returns the node it reaches, unless a fault keeps it.
+    /// Moves the packet at the head of the wire of `port` into `packet`. Returns the node that the packet
+    /// reaches, or `None` if a fault drops or delays the packet.
     #[inline]
     fn arrive(
         &mut self,
@@ -345,7 +351,7 @@ impl Network {
     }
 
     /// [`Network::arrive`] over a link with faults. Returns `true` if the packet arrives.
-    #[inline(never)] // keeps the path of the others short
+    #[inline(never)] // keeps the common path short
     fn arrive_over_faults(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
@@ -373,14 +379,14 @@ impl Network {
     }
 
     /// [`Network::arrive`] of a packet that a fault on the wire of `port` has delayed.
-    #[inline(never)] // keeps the path of the others short
+    #[inline(never)] // keeps the common path short
     fn release(&mut self, now: Instant, port: PortId, packet: &mut Packet) -> Option<NodeId> {
         let sender = &mut self.ports[port.index()];
         *packet = sender.release(now)?;
         Some(sender.to)
     }
 
-    /// Links of `graph` fail or recover, and routes change.
+    /// Lets links of `graph` fail or recover, and updates the routes.
     #[inline(never)] // keeps the path of packets short
     fn change_links(&mut self, events: &mut EventQueue<impl WithNetwork>, graph: &Graph, step: u32) {
         let Some(outages) = &self.outages else { return };
@@ -432,7 +438,7 @@ impl Network {
     }
 
     /// Drops a packet at a node without a route.
-    #[inline(never)] // keeps the path of the others short
+    #[inline(never)] // keeps the common path short
     fn drop_unroutable(&mut self, now: Instant, node: NodeId, packet: &Packet) -> Handover {
         self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
         if let Some(watch) = self.watch_mut() {
@@ -460,8 +466,8 @@ impl Network {
         }
     }
 
-    /// Prefetches data for the next arrivals from `ports`, stage by stage for all of them. `at_host` gets those that reach their
-    /// host; `ports` keeps the next ports of the others.
+    /// Prefetches data for the next arrivals from `ports`, stage by stage for all ports. `at_host` receives
+    /// the packets that reach their host. `ports` keeps the next ports of the other packets.
     pub fn prefetch(&self, ports: &mut Vec<PortId>, mut at_host: impl FnMut(&Packet)) {
         let of = |port: &PortId| &self.ports[port.index()];
         ports.iter().for_each(|port| of(port).prefetch_wire());
@@ -484,7 +490,7 @@ impl Network {
         ports.iter().for_each(|port| of(port).prefetch_ring());
     }
 
-    /// Computes the path of a new connection, if all its packets take one.
+    /// Computes the path of a new connection, if paths are fixed.
     pub fn open(&mut self, (conn, flow_id): (ConnId, u32), source: HostId, to: HostId) {
         if self.fixed_paths {
             let end = |port: PortId| self.ports[port.index()].to;
@@ -494,18 +500,18 @@ impl Network {
         }
     }
 
-    /// Rate and delay of every link that connection `flow_id` crosses from `source` to `to` while none is down; of the fastest
-    /// of several.
+    /// Rate and delay of every link on the path of connection `flow_id` from `source` to `to` if no link is
+    /// down. If packets choose among several links, the fastest link is taken.
     pub fn path(&self, source: HostId, to: HostId, flow_id: u32) -> Path {
         Path::of(&self.stages(source, to, flow_id), |port| self.ports[port.index()].link())
     }
 
-    /// Ports of these links.
+    /// Ports of the links that [`Network::path`] describes.
     pub fn ports_on_path(&self, source: HostId, to: HostId, flow_id: u32) -> impl Iterator<Item = &Port> {
         self.stages(source, to, flow_id).into_iter().map(|stage| &self.ports[stage.fastest.index()])
     }
 
-    /// Ends of the links that all packets of connection `flow_id` cross, as is known before they come.
+    /// Ends of the links that all packets of connection `flow_id` cross, if this is known in advance.
     pub fn fixed_ports(
         &self,
         source: HostId,
@@ -542,13 +548,13 @@ impl Network {
         ends.iter().filter_map(|ends| by_ends.get(ends)).map(|port| PortId::from(*port)).collect()
     }
 
-    /// Sets the rate of a port apart from its link's, as behind a card that keeps the link's rate.
+    /// Sets the rate of a port. The testbed sets rates that differ from those of the links.
     pub fn set_rate(&mut self, port: PortId, rate: Rate) {
         self.ports[port.index()].set_rate(rate);
     }
 }
 
-/// Enqueues a packet at its port. One function for all callers, so that schedulers are compiled once.
+/// Enqueues a packet at its port. All callers share this function, so that schedulers are compiled once.
 #[inline(always)]
 fn hand_over(
     sender: &mut Port,
@@ -560,7 +566,7 @@ fn hand_over(
     sender.enqueue(events.now(), packets, id, |due| settle((events, left), port, due))
 }
 
-/// Receivers of a port's report.
+/// Event queue and reports to hosts, which receive the events of a port.
 type Told<'a, E> = (&'a mut EventQueue<E>, &'a mut Option<Vec<Left>>);
 
 #[inline]

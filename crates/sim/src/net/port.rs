@@ -1,10 +1,12 @@
 //! A port: queue discipline, transmitter and the wire behind it.
 //!
-//! In arrival order the departure is known on arrival, so one ring holds queue and wire. Only its head has a pending event.
-//! Departures are subtracted from the backlog when it is read.
+//! With a queue discipline in arrival order, the departure of a packet is known on arrival. One ring then
+//! holds queue and wire, and only its head has a pending event. Departures are subtracted from the backlog
+//! when the backlog is read.
 //!
-//! A [`Scheduler`] chooses the next packet only when the transmitter is free. It holds the waiting packets; the ring holds the
-//! one in transmission and those on the wire. While packets wait, the end of the transmission is pending too.
+//! A [`Scheduler`](crate::queue::Scheduler) chooses the next packet when the transmitter becomes free. The
+//! scheduler holds the waiting packets. The ring holds the packet in transmission and the packets on the
+//! wire. While packets wait, the end of the transmission is a pending event too.
 
 mod boundary;
 mod faulty;
@@ -28,22 +30,22 @@ use std::collections::BTreeMap;
 /// Packets that take the short path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ShortPath {
-    /// None.
+    /// No packets.
     Never,
-    /// Packets of a queue with arrival order.
+    /// Packets of a queue in arrival order.
     InOrder,
     /// Packets that find the transmitter idle and no other packet waiting.
     WhenIdle,
 }
 
-/// Next event of a port with its node, and a report to its host.
+/// Next event of a port with its node, or a report to the port's host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortEvent {
-    /// Arrival of the head of its wire.
+    /// Arrival of the head of the wire.
     Arrival(Instant, NodeId),
     /// End of a transmission while packets wait.
     Done(Instant, NodeId),
-    /// A data packet of its host has left its scheduler.
+    /// A data packet of the port's host has left the scheduler.
     Left(Left),
 }
 
@@ -54,7 +56,7 @@ pub struct PortOccupancy {
     pub ring: u64,
     /// Packets in a scheduler.
     pub waiting: Backlog,
-    /// Unsent packets in both.
+    /// Unsent packets in ring and scheduler together.
     pub backlog: Backlog,
 }
 
@@ -68,29 +70,31 @@ pub struct Port {
     backlog: Backlog,
     /// Time to send a byte; zero unless a whole number of picoseconds.
     byte_time: Span,
-    /// Packets departing up to then need only totals, from the start of the measured time on.
+    /// Packets that depart up to this time are counted in totals only. Zero before the measured time, and
+    /// while the distribution of the backlog is kept.
     plain_until: Instant,
-    /// Largest backlog at which a packet is neither marked nor dropped, nor makes a new peak.
+    /// Largest backlog, arriving packet included, at which this packet is neither marked nor dropped, and
+    /// makes no new peak.
     quiet: Backlog,
-    /// Packets that have arrived.
+    /// Number of packets that have arrived at the other end.
     arrived: u64,
     /// Node at the other end.
     pub to: NodeId,
-    /// Bytes' time between two frames ([`Wire::gap`](crate::wire::Wire::gap)).
+    /// Gap between two frames, in bytes of the link ([`Wire::gap`](crate::wire::Wire::gap)).
     gap: u16,
-    /// Its host takes arrivals early.
+    /// True if the host at the other end takes arrivals early.
     pub pulls: bool,
-    /// Its host may be late.
+    /// True if the port's host may delay packets.
     is_late: bool,
-    /// Leads to another part, which has the far end of the wire.
+    /// True if the port leads to another part of the network, which holds the far end of the wire.
     crosses: bool,
     of_host: bool,
     is_scheduled: bool,
-    /// Packets wait in the scheduler.
+    /// True if packets wait for the end of the present transmission in the scheduler.
     waits: bool,
     short_path: ShortPath,
     counters: PortCounters,
-    /// Largest backlog on the short path.
+    /// Largest backlog, arriving packet included, on the short path.
     room: Backlog,
     /// Backlog above which packets are marked on the short path.
     mark_above: Backlog,
@@ -98,7 +102,7 @@ pub struct Port {
     late: Option<Box<HostDelay>>,
     queue: Queue,
     limit: Occupancy,
-    /// Node that it belongs to.
+    /// Node of the port.
     pub from: NodeId,
     rate: Rate,
     window: MeasurementWindow,
@@ -106,36 +110,37 @@ pub struct Port {
     percentiles: Option<Percentiles>,
     /// Packets lost on the wire when the link failed.
     lost_on_wire: u64,
-    /// Payload dropped here, by connection.
+    /// Bytes of payload dropped here, by connection.
     losses: BTreeMap<u32, u64>,
-    /// Drops since the last call, at a watched port.
+    /// Packets dropped since the last call of [`Port::take_dropped`]; `None` unless the port is watched.
     dropped: Option<Vec<(DropReason, Packet)>>,
-    /// Packets trimmed since the last call, as they were before, at a watched port.
+    /// Packets trimmed since the last call of [`Port::take_trimmed`], with their payload; empty unless the
+    /// port is watched.
     trimmed: Vec<Packet>,
-    /// For ports that report.
+    /// Counter of a port that reports to data packets.
     telemetry: Option<LinkMeter>,
-    /// For ports under flow control.
+    /// State of a port under flow control.
     pausing: Option<Box<PauseState>>,
 }
 
-/// Stands for a queue while it is changed.
+/// Placeholder for a queue while the queue is replaced.
 const EMPTY_QUEUE: Queue = Queue::InOrder(InOrder::DropTail(DropTail));
 
-/// What a port that reports knows beside its queue.
+/// Number of a port that reports, and its bytes sent.
 #[derive(Debug, Clone, Copy)]
 struct LinkMeter {
-    /// The port's number.
+    /// Number of the port.
     port: u32,
-    /// Bytes sent on the link so far.
+    /// Bytes sent on the link so far, with the gaps between frames.
     sent: Bytes,
 }
 
-/// Leading cache lines of a port that an arrival needs, and a transmission.
+/// Leading cache lines of a port that an arrival needs, and that a transmission needs.
 const WIRE_LINES: usize = 2;
 const HOT_LINES: usize = 3;
 
 impl Port {
-    /// An idle port that may hold `limit`.
+    /// An idle port whose buffer is `limit`.
     pub fn new(
         (from, to): (NodeId, NodeId),
         (rate, delay): (Rate, Span),
@@ -184,14 +189,15 @@ impl Port {
         port
     }
 
-    /// Keeps drops from now on, and leaves the short path.
+    /// Records drops and trims from now on, and leaves the short path.
     pub fn watch(&mut self) {
         self.dropped = Some(Vec::new());
         self.faults.get_or_insert_with(FaultInjector::idle);
         self.find_short_path();
     }
 
-    /// Reports in each data packet that has room for it, under this number, and leaves the short path.
+    /// Writes a report into each data packet with an extension from now on, under the number of the port, and
+    /// leaves the short path.
     pub fn report(&mut self, port: PortId) {
         self.telemetry = Some(LinkMeter { port: port.0, sent: Bytes::ZERO });
         let queue = std::mem::replace(&mut self.queue, EMPTY_QUEUE);
@@ -200,12 +206,12 @@ impl Port {
         self.find_short_path();
     }
 
-    /// Drops since the last call, at a watched port.
+    /// Packets dropped since the last call, at a watched port.
     pub fn take_dropped(&mut self) -> Vec<(DropReason, Packet)> {
         self.dropped.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Packets trimmed since the last call, as they were before, at a watched port.
+    /// Packets trimmed since the last call, with their payload, at a watched port.
     pub fn take_trimmed(&mut self) -> Vec<Packet> {
         std::mem::take(&mut self.trimmed)
     }
@@ -215,7 +221,7 @@ impl Port {
         self.is_scheduled
     }
 
-    /// Sets the delays of the port's host.
+    /// Declares that the port is a host's, and sets the delays of this host.
     pub fn of_host(self, late: Option<HostDelay>) -> Port {
         let mut port = Port { of_host: true, is_late: late.is_some(), late: late.map(Box::new), ..self };
         port.find_short_path();
@@ -227,7 +233,7 @@ impl Port {
         Port { gap: gap.get() as u16, ..self }
     }
 
-    /// Sets its rate apart from its link's.
+    /// Sets the rate of the port.
     pub(super) fn set_rate(&mut self, rate: Rate) {
         (self.rate, self.byte_time) = (rate, rate.byte_time().unwrap_or_default());
         self.find_short_path();
@@ -271,12 +277,12 @@ impl Port {
         &self.counters
     }
 
-    /// Counters at the last look.
+    /// Counters, for the backlog as last counted.
     pub(super) fn counts(&self) -> PortCounts {
         self.counters.counts(self.backlog)
     }
 
-    /// Packets that have arrived.
+    /// Number of packets that have arrived at the other end.
     pub fn arrived(&self) -> u64 {
         self.arrived
     }
@@ -286,7 +292,7 @@ impl Port {
         self.lost_on_wire
     }
 
-    /// End of the transmitter's promised time, from time zero.
+    /// Time from zero to the end of the last transmission with a known departure.
     pub fn busy_until(&self) -> Span {
         self.busy_until.since(Instant::ZERO)
     }
@@ -296,7 +302,7 @@ impl Port {
         self.backlog
     }
 
-    /// Backlog of the port, recounted.
+    /// Packets of the port, recounted.
     pub fn held(&self) -> PortOccupancy {
         let waiting = self.queue.waiting();
         let mut backlog = waiting;
@@ -309,7 +315,7 @@ impl Port {
         self.losses.get(&flow_id).copied().unwrap_or(0)
     }
 
-    /// Packets queued here or on the wire behind.
+    /// Packets in the queue, on the wire, or delayed by a fault.
     pub fn in_flight(&self) -> usize {
         let held = self.faults.as_ref().map_or(0, |faults| faults.held());
         self.ring.len() + self.queue.waiting().packets as usize + held
@@ -327,13 +333,13 @@ impl Port {
         self.backlog
     }
 
-    /// Sets the limit, and leaves the short path.
+    /// Sets the limit of the buffer, and leaves the short path.
     pub fn set_limit(&mut self, limit: Occupancy) {
         self.limit = limit;
         self.short_path = ShortPath::Never;
     }
 
-    /// Enqueues the packet at place `id`. Returns its known delays. `wake` gets the next events.
+    /// Enqueues the packet at place `id`. Returns its known delays. `wake` receives the events that follow.
     #[inline(never)] // keeps the short path short
     pub fn enqueue(
         &mut self,
@@ -377,7 +383,7 @@ impl Port {
         Handover { waits, departs }
     }
 
-    /// The head of the wire arrives. Returns the arrival of the packet after it, if any.
+    /// Removes the head of the wire, which arrives. Returns the arrival of the packet after it, if any.
     #[inline(always)]
     pub(super) fn advance(&mut self, packets: &mut Packets) -> Option<Instant> {
         let late = if self.is_late { self.late_arrival(packets, 1) } else { None };
@@ -385,7 +391,7 @@ impl Port {
         late.or_else(|| self.ring.front().map(|next| next.departs.plus(self.delay)))
     }
 
-    /// Arrival and packet at position `before` of the ring.
+    /// Packet at position `before` of the ring, and its arrival.
     #[inline(always)]
     pub(super) fn arrival(&mut self, packets: &mut Packets, before: usize) -> Option<(Instant, PacketId)> {
         let late = if self.is_late { self.late_arrival(packets, before) } else { None };
@@ -393,8 +399,9 @@ impl Port {
         Some((late.unwrap_or(next.departs.plus(self.delay)), next.packet))
     }
 
-    /// Arrival of the packet at position `before` of the ring, if the host may be late. Those before it have been asked for.
-    #[inline(never)] // keeps the path of the others short
+    /// Arrival of the packet at position `before` of the ring, if the host may delay packets. The arrivals of
+    /// all packets before this position must be known.
+    #[inline(never)] // keeps the common path short
     fn late_arrival(&mut self, packets: &mut Packets, before: usize) -> Option<Instant> {
         let (number, &next) = self.ring.nth(before)?;
         let (on_time, takes) = (next.departs + self.delay, self.tx_time(Bytes::new(next.wire.into())));
@@ -413,14 +420,15 @@ impl Port {
         self.arrival(packets, 0).map(|(at, _)| at)
     }
 
-    /// The next `count` packets arrive.
+    /// Removes the next `count` packets of the ring, which arrive.
     #[inline(always)]
     pub(super) fn skip(&mut self, count: usize) {
         self.ring.skip(count);
         self.arrived += count as u64;
     }
 
-    /// Moves the packet that arrives into `place`, if any. Returns the next arrival, if any.
+    /// Moves the packet that arrives into `place`. Returns the next arrival, if any; `None` if the wire is
+    /// empty.
     #[inline]
     pub fn arrive(&mut self, packets: &mut Packets, place: &mut Packet) -> Option<Option<Instant>> {
         let head = self.head()?;
@@ -429,14 +437,14 @@ impl Port {
         Some(next)
     }
 
-    #[inline(never)] // keeps the path of the others short
+    #[inline(never)] // keeps the common path short
     fn refuse(&mut self, reason: DropReason, packet: Packet) -> Handover {
         self.free_refused(&packet);
         self.drop(reason, &packet);
         Handover::DROPPED
     }
 
-    #[inline(never)] // keeps the path of the others short
+    #[inline(never)] // keeps the common path short
     fn drop(&mut self, reason: DropReason, packet: &Packet) {
         self.counters.drops.count(reason, 1);
         *self.losses.entry(packet.flow_id).or_default() += u64::from(packet.payload);
@@ -476,7 +484,7 @@ impl Port {
         self.ring.len() == 1 && !self.crosses
     }
 
-    /// The transmitter of a late host pauses after a packet of this size.
+    /// Adds the pause of the transmitter of a late host after a frame of this size.
     #[inline(always)]
     fn lag(&mut self, frame: Bytes) {
         if let Some(late) = &self.late {
@@ -512,7 +520,7 @@ impl Port {
         }
     }
 
-    /// Packet that arrives next.
+    /// Place of the packet that arrives next.
     #[inline]
     pub(super) fn head(&self) -> Option<PacketId> {
         self.ring.front().map(|head| head.packet)

@@ -1,9 +1,10 @@
 //! Counters of a port, and time averages over the measured time.
 //!
-//! The integral of the backlog is the sum of the packets' times in the port. If the departure is known on arrival, the time is
-//! added at once. Otherwise a packet is counted until the end of the window, and the rest is subtracted when it departs or is
-//! evicted. Both are exact at any time after the window. The distribution of the backlog,
-//! [`OccupancyHistogram`](super::OccupancyHistogram), is kept only for measured ports in runs with samples.
+//! The integral of the backlog is the sum of the packets' times in the port. If the departure is known on
+//! arrival, the time is added at once. Otherwise, a packet is counted until the end of the window, and the
+//! rest is subtracted when the packet departs or is evicted. Both ways are exact after the window. The
+//! distribution of the backlog, [`OccupancyHistogram`](super::OccupancyHistogram), is kept only for measured
+//! ports in runs with samples.
 
 use super::{Drops, PortCounts};
 use crate::queue::Backlog;
@@ -30,15 +31,15 @@ impl MeasurementWindow {
         self.overlap(from, self.to)
     }
 
-    /// Length.
+    /// Length of the window.
     pub fn length(&self) -> Span {
         self.to.since(self.from)
     }
 }
 
-/// Usage of a port. Counts cover the run so far, times the measured window.
+/// Usage of a port. Counts cover the run so far. Times cover the measured window, except `busy_outside`.
 #[derive(Debug, Clone, Copy, Default)]
-#[repr(C)] // what every packet changes comes first
+#[repr(C)] // fields that every packet changes come first
 pub struct PortCounters {
     /// Sum over packets of size times time in the port, in byte-picoseconds, in the window.
     pub byte_time: u128,
@@ -129,7 +130,7 @@ impl PortCounters {
         self.unbook(Backlog { packets: 1, bytes: size }, window.rest(departs));
     }
 
-    /// Corrects for a packet that would have been sent during `starts..departs`: its link fails at `now`.
+    /// Removes a packet that would have been sent during `starts..departs`, because its link fails at `now`.
     pub(super) fn cancel(
         &mut self,
         window: &MeasurementWindow,
@@ -148,7 +149,7 @@ impl PortCounters {
         self.accepted_bytes = self.accepted_bytes - size;
     }
 
-    /// Corrects for a packet waiting in a scheduler: it is dropped, or its link fails, at `now`.
+    /// Removes a packet that waits in a scheduler, because the packet is dropped at `now`, or its link fails.
     pub(super) fn evict(&mut self, window: &MeasurementWindow, now: Instant, size: Bytes) {
         self.unbook(Backlog { packets: 1, bytes: size }, window.rest(now));
         self.accepted -= 1;

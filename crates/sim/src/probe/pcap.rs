@@ -1,6 +1,7 @@
-//! Departures of a port as a capture file: pcapng with times in nanoseconds, Ethernet II, IPv4 (RFC 791) and
-//! TCP (RFC 9293) headers, without the payload of zeros. A packet stands at its departure; earlier drops of
-//! the port are its comment. docs/results.md explains each field.
+//! Departures of a port as a capture file: pcapng with times in nanoseconds, Ethernet II, IPv4 (RFC 791), and
+//! TCP (RFC 9293) or UDP headers. The payload of zeros is left out. Each packet has the time of its
+//! departure. Its comment lists the drops of the port since the last departure. docs/results.md explains each
+//! field.
 
 use super::watch::{PacketEvent, PacketEventKind};
 use crate::packet::{EcnField, Packet, PacketType};
@@ -25,7 +26,7 @@ pub struct Capture {
     port: PortId,
     bytes: Vec<u8>,
     dropped: Vec<String>,
-    /// Drops beyond the named ones.
+    /// Number of drops beyond those in the comment.
     unnamed: usize,
     packets: u64,
     drops: u64,
@@ -33,7 +34,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// A capture at `port`, which is called `name`.
+    /// A capture at `port`, which has this name.
     pub fn new(port: PortId, name: &str) -> Capture {
         let mut bytes = Vec::new();
         let begin = [BYTE_ORDER.to_le_bytes().to_vec(), vec![1, 0, 0, 0], vec![0xff; 8]].concat();
@@ -44,7 +45,7 @@ impl Capture {
         Capture { port, bytes, dropped: Vec::new(), unnamed: 0, packets: 0, drops: 0, last: Instant::ZERO }
     }
 
-    /// Takes up an event, if it is of a packet that leaves the port or is dropped there.
+    /// Records departures, drops and frames of flow control at the port. Other events are ignored.
     pub fn note(&mut self, event: &PacketEvent) {
         if event.port != Some(self.port) {
             return;
@@ -69,24 +70,24 @@ impl Capture {
         }
     }
 
-    /// The part of the file that was not taken yet.
+    /// Takes the bytes of the file that were not taken yet.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Bytes that were not taken yet.
+    /// Number of bytes that were not taken yet.
     pub fn pending(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Ends the file with the counters.
+    /// Ends the file with a block of counters.
     pub fn finish(&mut self) {
         let head = [[0; 4], time(self.last).0, time(self.last).1].concat();
         let (packets, drops) = (self.packets.to_le_bytes(), self.drops.to_le_bytes());
         block(&mut self.bytes, STATISTICS, &head, &[(4, &packets), (5, &drops)]);
     }
 
-    /// Writes a frame that has left at `at`, with the number of bytes cut off behind it.
+    /// Writes a frame that has left at `at`. `cut` is the number of bytes left out after it.
     fn write(&mut self, at: Instant, (mut frame, cut): (Vec<u8>, u32)) {
         let (high, low) = time(at);
         let kept = (frame.len() as u32).to_le_bytes();
@@ -120,13 +121,14 @@ fn block(bytes: &mut Vec<u8>, kind: u32, body: &[u8], options: &[(u16, &[u8])]) 
     bytes.extend([&kind.to_le_bytes()[..], &length, body, &rest, &length].concat());
 }
 
-/// A time in nanoseconds, upper and lower half.
+/// Upper and lower half of a time in nanoseconds.
 fn time(at: Instant) -> ([u8; 4], [u8; 4]) {
     let ns = at.as_ps() / 1000;
     (((ns >> 32) as u32).to_le_bytes(), (ns as u32).to_le_bytes())
 }
 
-/// A frame of priority flow control (IEEE 802.1Qbb), which pauses class 3 for as long as can be, or for no time.
+/// A frame of priority flow control (IEEE 802.1Qbb). It pauses class 3 for the longest possible time, or
+/// resumes it.
 fn pause_frame(pauses: bool) -> Vec<u8> {
     const TO_THE_OTHER_END: [u8; 6] = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
     const DATA: usize = 3;
@@ -135,11 +137,11 @@ fn pause_frame(pauses: bool) -> Vec<u8> {
     let mut frame = [&TO_THE_OTHER_END[..], &[2, 0xff, 0, 0, 0, 0], &[0x88, 0x08, 0x01, 0x01]].concat();
     frame.extend((1u16 << DATA).to_be_bytes());
     frame.extend(times.map(u16::to_be_bytes).concat());
-    frame.resize(60, 0); // without the check sum, as captures have it
+    frame.resize(60, 0); // captures have no frame check sequence
     frame
 }
 
-/// The headers of a packet, and the number of payload bytes cut off behind them.
+/// Headers of a packet, and number of payload bytes left out after them.
 fn frame(event: &PacketEvent, packet: &Packet) -> (Vec<u8>, u32) {
     let connection = event.connection.unwrap_or_default();
     let client = (FIRST_PORT + connection % PORTS) as u16;
@@ -153,7 +155,7 @@ fn frame(event: &PacketEvent, packet: &Packet) -> (Vec<u8>, u32) {
     let (from, to) = (address(event.source), address(packet.to));
     let pseudo = [&from[..], &to, &u32::from(protocol).to_be_bytes(), &length.to_be_bytes()].concat();
     let sum = match checksum(&[&pseudo, &transport]) {
-        0 if protocol == 17 => 0xffff, // 0 would say that there is none
+        0 if protocol == 17 => 0xffff, // 0 means that there is no checksum
         sum => sum,
     };
     transport[checksum_at..checksum_at + 2].copy_from_slice(&sum.to_be_bytes());

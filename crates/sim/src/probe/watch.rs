@@ -11,27 +11,27 @@ use std::ops::Range;
 /// Kind of packet or sender event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PacketEventKind {
-    /// Its sender handed it to the port of its host.
+    /// The sender handed the packet to the port of its host.
     Sent,
-    /// A port of a switch took it in.
+    /// A port of a switch accepted the packet.
     Enqueued,
-    /// A port set CE; one with a scheduler is noted when the packet has left it.
+    /// A port set CE. For a port with a scheduler, the event has the time of the packet's departure.
     Marked,
-    /// It is gone.
+    /// The packet was dropped.
     Dropped(DropReason),
-    /// A port has trimmed its payload.
+    /// A port trimmed the packet's payload.
     Trimmed,
-    /// Its last bit has left a port.
+    /// The last bit of the packet has left a port.
     Departed,
-    /// It is at the other end of its connection.
+    /// The packet has reached the other end of its connection.
     Delivered,
-    /// An ACK is at its sender, which has answered it.
+    /// An ACK or NACK has reached the sender, which has answered it.
     Acked,
     /// The sender's retransmission timer has expired.
     TimedOut,
-    /// A frame of priority flow control has left a port: the other end is to pause data.
+    /// A port has sent a frame of priority flow control that pauses data at the other end.
     Pause,
-    /// A frame has left a port: the other end is to let data go on.
+    /// A port has sent a frame that resumes data at the other end.
     Resume,
 }
 
@@ -54,7 +54,7 @@ impl PacketEventKind {
     }
 }
 
-/// Flows whose packets are noted.
+/// Flows whose packets are recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FlowChoice {
     /// Flows in these rows of the flow table.
@@ -69,7 +69,7 @@ impl FlowChoice {
     }
 }
 
-/// Filter of packet events; by default of none.
+/// Filter of packet events. The default matches no event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TraceFilter {
     /// All events of packets of these flows.
@@ -82,34 +82,34 @@ pub struct TraceFilter {
     pub during: Range<Instant>,
 }
 
-/// Something that happened.
+/// An event of a packet, of a sender, or of flow control.
 #[derive(Debug, Clone)]
 pub struct PacketEvent {
     /// Time.
     pub at: Instant,
     /// Kind.
     pub kind: PacketEventKind,
-    /// At which port; `None` at the ends of the connection.
+    /// Port of the event; `None` at the ends of the connection, and at a node without a route.
     pub port: Option<PortId>,
     /// Backlog of the port after the event, if known.
     pub backlog: Option<Backlog>,
-    /// The packet, as it was then; `None` for a timeout, and for frames of flow control.
+    /// Copy of the packet at the time of the event; `None` for a timeout, and for frames of flow control.
     pub packet: Option<Packet>,
     /// Host that sent the packet, or whose timer expired.
     pub source: HostId,
     /// Number of the connection; `None` for frames of flow control.
     pub connection: Option<u32>,
-    /// Hosts at its ends.
+    /// Kind of hosts of the connection.
     pub host: Host,
-    /// The flow, if it is one of the flow table.
+    /// The flow, if it has a row in the flow table.
     pub flow: Option<FlowId>,
-    /// The flow is a chosen one.
+    /// True if the filter chooses the flow.
     pub chosen: bool,
-    /// Congestion window after it in segments, of an acknowledgement or a timeout.
+    /// Congestion window in segments after the event, for an acknowledgement or a timeout.
     pub cwnd: Option<f64>,
 }
 
-/// A connection as it was opened.
+/// A connection and its messages.
 #[derive(Debug, Clone)]
 struct Connection {
     ends: (HostId, HostId),
@@ -126,19 +126,19 @@ pub struct EnqueueRecord {
     pub at: Instant,
     /// The port.
     pub port: PortId,
-    /// The port is a host's.
+    /// True if the port is a host's.
     pub of_host: bool,
-    /// The port has a scheduler.
+    /// True if the port has a scheduler.
     pub scheduled: bool,
-    /// The packet as it came, if it is wanted.
+    /// Copy of the packet before the arrival, if the filter matches it.
     pub packet: Option<Packet>,
-    /// The packet was marked, at a port without a scheduler.
+    /// True if a port without a scheduler marked the packet.
     pub marked: bool,
-    /// Packets that the arrival dropped.
+    /// Packets that were dropped at the arrival.
     pub dropped: Vec<(DropReason, Packet)>,
-    /// Packets that it trimmed, as they were before.
+    /// Packets that were trimmed at the arrival, with their payload.
     pub trimmed: Vec<Packet>,
-    /// Backlog of the port afterwards.
+    /// Backlog of the port after the arrival.
     pub backlog: Backlog,
 }
 
@@ -146,19 +146,19 @@ pub struct EnqueueRecord {
 #[derive(Debug, Clone)]
 pub struct PacketTracer {
     what: TraceFilter,
-    /// By number.
+    /// Connections by number.
     connections: Vec<Connection>,
     /// Packets that arrived unmarked at a port with a scheduler.
     clean: BTreeSet<(PortId, u32, u64)>,
     noted: Vec<PacketEvent>,
-    /// Longest time from a departure to its note.
+    /// Longest time from a departure to its record.
     lag: Span,
-    /// Accounts of completion times, if wanted.
+    /// Accounts of completion times, if requested.
     accounts: Option<Box<Accounts>>,
 }
 
 impl PacketTracer {
-    /// Empty record; `lag` is the longest delay of a link.
+    /// A tracer without records. `lag` is the longest delay of a link.
     pub fn new(what: TraceFilter, lag: Span) -> PacketTracer {
         PacketTracer {
             what,
@@ -170,12 +170,12 @@ impl PacketTracer {
         }
     }
 
-    /// Accounts for completion times too.
+    /// Also accounts for completion times.
     pub fn explain(&mut self, accounts: Accounts) {
         self.accounts = Some(Box::new(accounts));
     }
 
-    /// The accounts, if wanted.
+    /// The accounts, if requested.
     pub fn accounts(&mut self) -> Option<&mut Accounts> {
         self.accounts.as_deref_mut()
     }
@@ -185,12 +185,12 @@ impl PacketTracer {
         self.accounts().map(Accounts::take).unwrap_or_default()
     }
 
-    /// The next connection opens, from the first host to the second.
+    /// Adds the next connection, from the first host to the second.
     pub fn open(&mut self, ends: (HostId, HostId), host: Host) {
         self.connections.push(Connection { ends, host, messages: Vec::new(), chosen: false });
     }
 
-    /// A flow begins that ends at byte `end` of a connection's stream.
+    /// Adds a flow that ends at byte `end` of a connection's stream.
     pub fn begin(&mut self, connection: u32, end: u64, (flow, class): (Option<FlowId>, ClassId)) {
         let chosen = flow.is_some_and(|flow| self.what.flows.has(flow, class));
         let Some(of) = self.connections.get_mut(connection as usize) else { return };
@@ -198,26 +198,30 @@ impl PacketTracer {
         of.chosen |= chosen;
     }
 
-    /// True if the filter matches a packet at a port, or at an end of its connection.
+    /// True if the filter matches a packet at a port, or if accounts need it. Without a port, only the flow
+    /// is matched.
     pub fn wants(&self, port: Option<PortId>, packet: &Packet) -> bool {
         self.accounts.is_some()
             || port.is_some_and(|port| self.what.ports.contains(&port))
             || self.connections.get(packet.flow_id as usize).is_some_and(|of| of.chosen)
     }
 
-    /// A packet reaches its host. Returns the position of its note, which is written after the consequences.
+    /// Reports to the accounts that a packet reaches its host. Returns the position of the packet's record,
+    /// which is written after its consequences.
     pub fn arrives(&mut self, now: Instant, packet: &Packet) -> usize {
         self.accounts().into_iter().for_each(|accounts| accounts.arrive(now, packet));
         self.noted.len()
     }
 
-    /// A timer runs, which ends a wait for this cause. Returns the position of its note.
+    /// Reports to the accounts that a timer runs, which ends a wait for `cause`. Returns the position of its
+    /// record.
     pub fn wakes(&mut self, cause: Cause) -> usize {
         self.accounts().into_iter().for_each(|accounts| accounts.wake(cause));
         self.noted.len()
     }
 
-    /// A flow starts at `now` with these bytes of its connection, which may send up to `permitted`. `row`: its row, if it has an account.
+    /// Reports to the accounts that a flow starts with these bytes of its connection, which may send up to
+    /// `permitted`. `row` is the row of the flow, if it has an account.
     pub fn starts(
         &mut self,
         now: Instant,
@@ -231,17 +235,18 @@ impl PacketTracer {
         }
     }
 
-    /// A host's agent names a connection.
+    /// Reports to the accounts that a host's agent names a connection.
     pub fn turns(&mut self) {
         self.accounts().into_iter().for_each(Accounts::turn);
     }
 
-    /// A packet that has arrived was answered by the sender of a connection, which stands so.
+    /// Reports to the accounts that the arriving packet was answered. `standing` is the state of the
+    /// connection's sender.
     pub fn answered(&mut self, now: Instant, connection: u32, standing: Standing) {
         self.accounts().into_iter().for_each(|accounts| accounts.answered(now, connection, standing));
     }
 
-    /// A packet has arrived at a port.
+    /// Records the arrival of a packet at a port.
     pub fn arrival(&mut self, arrival: EnqueueRecord) {
         let EnqueueRecord { at, port, of_host, scheduled, packet, marked, dropped, trimmed, backlog } =
             arrival;
@@ -273,7 +278,7 @@ impl PacketTracer {
         self.dropped(at, Some(port), dropped, Some(backlog));
     }
 
-    /// Notes drops.
+    /// Records drops.
     fn dropped(
         &mut self,
         at: Instant,
@@ -289,7 +294,7 @@ impl PacketTracer {
         }
     }
 
-    /// Packets are dropped at a port or at a node, apart from an arrival.
+    /// Records drops at a port or at a node that no arrival caused.
     pub fn lost(
         &mut self,
         at: Instant,
@@ -303,7 +308,7 @@ impl PacketTracer {
         self.dropped(at, port, dropped, backlog);
     }
 
-    /// The last bit of a packet left a port at `at`.
+    /// Records that the last bit of a packet left a port at `at`.
     pub fn departed(&mut self, at: Instant, port: PortId, packet: &Packet) {
         self.accounts().into_iter().for_each(|accounts| accounts.depart(at, port, packet));
         let was_clean =
@@ -314,7 +319,8 @@ impl PacketTracer {
         self.note((at, PacketEventKind::Departed), Some(port), packet, None);
     }
 
-    /// A packet has reached its host, whose window is `cwnd` then: noted before all that followed from it, at `place`.
+    /// Records that a packet has reached its host, whose window is then `cwnd`. The record is put at `place`,
+    /// before its consequences.
     pub fn delivered(&mut self, at: Instant, packet: &Packet, cwnd: Option<f64>, place: usize) {
         let to_sender =
             self.connections.get(packet.flow_id as usize).is_some_and(|of| of.ends.0 == packet.to);
@@ -327,8 +333,8 @@ impl PacketTracer {
         }
     }
 
-    /// A sender's retransmission timer expired; its window is `cwnd` then, and `una` the first byte of its stream that is
-    /// not acknowledged.
+    /// Records that a sender's retransmission timer expired. The window is then `cwnd`, and `una` is the
+    /// first unacknowledged byte. The record is put at `place`.
     pub fn timed_out(&mut self, at: Instant, connection: u32, una: u64, cwnd: Option<f64>, place: usize) {
         self.accounts().into_iter().for_each(|accounts| accounts.timed_out(at, connection));
         let Some(of) = self.connections.get(connection as usize) else { return };
@@ -352,7 +358,7 @@ impl PacketTracer {
         self.end(cwnd, place);
     }
 
-    /// A frame of flow control has left a port at `at`.
+    /// Records that a frame of flow control left a port at `at`.
     pub fn frame(&mut self, at: Instant, port: PortId, pauses: bool) {
         let chosen = self.what.frames;
         if !(chosen || self.what.ports.contains(&port)) || !self.what.during.contains(&at) {
@@ -373,13 +379,13 @@ impl PacketTracer {
         });
     }
 
-    /// Gives the last note its window and puts it where it belongs.
+    /// Sets the window of the last record, and moves the record to `place`.
     fn end(&mut self, cwnd: Option<f64>, place: usize) {
         self.noted.iter_mut().last().into_iter().for_each(|last| last.cwnd = cwnd);
         self.noted[place..].rotate_right(1);
     }
 
-    /// Notes an event that the filter wants. Returns `true` if noted.
+    /// Records an event if the filter matches it. Returns `true` if recorded.
     fn note(
         &mut self,
         (at, kind): (Instant, PacketEventKind),
@@ -410,7 +416,7 @@ impl PacketTracer {
         true
     }
 
-    /// Takes the records in order of time that no record after `now` can precede.
+    /// Takes the records that no later record can precede, in order of time, if the time is `now`.
     pub fn take(&mut self, now: Instant) -> Vec<PacketEvent> {
         self.noted.sort_by_key(|event| event.at);
         let settled = self.noted.partition_point(|event| event.at + self.lag < now);
@@ -420,7 +426,7 @@ impl PacketTracer {
 }
 
 impl Connection {
-    /// The flow of byte `seq` of the stream, and `true` if chosen.
+    /// Flow of byte `seq` of the stream, and `true` if chosen.
     fn flow(&self, seq: u64) -> (Option<FlowId>, bool) {
         let message = self.messages.get(self.messages.partition_point(|message| message.0 <= seq));
         message.map_or((None, false), |&(_, flow, chosen)| (flow, chosen))

@@ -1,21 +1,24 @@
-//! CoDel — Nichols, Jacobson, "Controlling Queue Delay", ACM Queue 2012; RFC 8289: a packet is dropped, or marked, when
-//! it leaves, once all have waited longer than a target for an interval, and then ever more often.
+//! CoDel — Nichols, Jacobson, "Controlling Queue Delay", ACM Queue 2012; RFC 8289. When all packets of an
+//! interval have waited longer than a target, a leaving packet is dropped or marked, and then more often as
+//! long as waits exceed the target.
 //!
 //! | symbol (RFC 8289 §5) | field |
 //! |---|---|
 //! | TARGET, INTERVAL | [`Params::target`], [`Params::interval`] |
-//! | first_above_time | `above_until`: when the wait has been above the target for an interval |
+//! | first_above_time | `above_until`: time at which waits have exceeded the target for an interval |
 //! | dropping, drop_next, count, lastcount | `dropping`, `next`, `count`, `last_count` |
 //! | maxpacket | `largest`: the largest packet so far |
 //! | control_law(t, count) = t + INTERVAL / √count | `CoDel::after` |
 //!
-//! In a data centre the defaults never act: take the largest round trip without queues for the interval, and 5 to 10 % of it for
-//! the target.
+//! In a data centre, the defaults never act. Set the interval to the largest round-trip time without queues,
+//! and the target to 5 to 10 % of the interval.
 //!
 //! Choices:
-//! - A packet that is ECN-capable is marked in place of a drop, as in Linux; unlike a drop, that ends the look at waiting
-//!   packets. As for a drop, the next time follows from the last one (ns-3 has it follow from now).
-//! - The next time is worked out at every drop, at that too which ends the state, where the RFC keeps the last one.
+//! - An ECN-capable packet is marked instead of dropped, as in Linux. After a mark, no further waiting packet
+//!   is examined; after a drop, the next packet is. After a mark as after a drop, the next time follows from
+//!   the last time. In ns-3, the next time follows from the present time after a mark.
+//! - The next time is computed at every drop, including the drop that ends the state. The RFC keeps the last
+//!   time there.
 //! - The packet in transmission is not part of the backlog that is compared with one packet.
 
 use super::fifo::Fifo;
@@ -34,7 +37,7 @@ pub const INFO: QueueInfo = QueueInfo {
 };
 
 keys! {
-    /// The buffer is the scenario's.
+    /// Parameters of the control law. The scenario sets the buffer.
     #[derive(Copy)]
     pub struct Params {
         /// target of the sojourn time
@@ -48,7 +51,7 @@ keys! {
     }
 }
 
-/// Drops at the head, at times that the control law gives.
+/// A queue that drops or marks its first packet at the times of the control law.
 #[derive(Debug, Clone)]
 pub struct CoDel {
     params: Params,
@@ -76,13 +79,14 @@ impl CoDel {
         }
     }
 
-    /// The control law.
+    /// Time of the next drop or mark after `at`, by the control law.
     fn after(&self, at: Instant) -> Instant {
         let gap = self.params.interval.as_ps() as f64 / libm::sqrt(f64::from(self.count));
         at + Span::from_ps(gap as u64)
     }
 
-    /// Takes the first packet. Returns `true` with it if waits have exceeded the target for an interval.
+    /// Takes the first packet. Returns the packet, and `true` if waits have exceeded the target for an
+    /// interval.
     fn take(&mut self, now: Instant) -> Option<(QueuedPacket, bool)> {
         let Some(first) = self.queue.pop() else {
             self.above_until = None;
@@ -97,7 +101,7 @@ impl CoDel {
         Some((first, now >= until))
     }
 
-    /// Start of the control law: near the last needed rate, if that was recent.
+    /// First count of the control law. If drops ended recently, the law continues near their last rate.
     fn first_count(&self, now: Instant) -> u32 {
         let added = self.count.saturating_sub(self.last_count);
         let recent = now.since(self.next) < self.params.interval.times(16);
@@ -158,7 +162,7 @@ mod tests {
         queue
     }
 
-    /// Times of drops or marks if a packet leaves every millisecond, until `end`.
+    /// Milliseconds at which a packet is dropped or marked, if a packet leaves every millisecond until `end`.
     fn signals(queue: &mut CoDel, end: u64) -> Vec<u64> {
         let acts = |ms: &u64| {
             let (_, effects) = leave(queue, Span::from_millis(*ms));
@@ -167,8 +171,9 @@ mod tests {
         (0..end).filter(acts).collect()
     }
 
-    /// Waits reach 5 ms at 5 ms and are above it for 100 ms at 105 ms. The next times are 100/√1, /√2, /√3, … ms later:
-    /// 205, 275.7, 333.4, 383.4, 428.2, 469.0, 506.8 and 542.1 ms; the packet that leaves next is meant.
+    /// Waits reach 5 ms at 5 ms, and have exceeded 5 ms for 100 ms at 105 ms. The intervals after that are
+    /// 100/√1, /√2, /√3, … ms, so the next times are 205, 275.7, 333.4, 383.4, 428.2, 469.0, 506.8 and 542.1
+    /// ms. Each applies to the next packet that leaves.
     #[test]
     fn times_follow_the_control_law() {
         for ecn in [true, false] {
@@ -189,7 +194,8 @@ mod tests {
         assert_eq!(queue.backlog().packets, 500 - 210 - 2);
     }
 
-    /// One packet or less behind the leaving one is no standing queue, however long it waited.
+    /// If at most one packet is behind the leaving packet, there is no standing queue, however long packets
+    /// have waited.
     #[test]
     fn a_last_packet_is_never_dropped() {
         let mut queue = standing(2, false);
@@ -199,8 +205,8 @@ mod tests {
         assert_eq!(leave(&mut queue, Span::from_millis(900)).1.fates.len(), 0);
     }
 
-    /// A short wait ends the state. When waits are long again soon after, the law goes on near where it was: after seven
-    /// drops, of which six came after the first, with a count of six.
+    /// A short wait ends the state. When waits soon exceed the target again, the law continues near its last
+    /// rate. After seven drops, of which six came after the first, its count starts at six.
     #[test]
     fn the_law_goes_on_near_where_it_was() {
         let mut queue = standing(1000, false);

@@ -12,29 +12,29 @@ pub enum Verdict {
     Queued,
     /// Accepted, with CE to be set.
     Marked,
-    /// Gone; the caller counts why.
+    /// Dropped. The caller counts the reason.
     Dropped(DropReason),
 }
 
-/// Why a packet was dropped. The reasons after the first two are the scenario's faults.
+/// Reason for a drop. The reasons after the first two are faults of the scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropReason {
-    /// No room in the buffer, for itself or beside a packet with a better priority.
+    /// The buffer had no room for the packet, or for the packet beside a better one.
     BufferFull,
-    /// The discipline gave up room to signal congestion.
+    /// The discipline dropped the packet to signal congestion, although there was room.
     Early,
-    /// Lost by chance, or because the scenario names it.
+    /// The packet was lost at random, or because the scenario names it.
     Loss,
-    /// Damaged on the wire, and dropped at its end.
+    /// The packet was damaged on the wire, and dropped at the end of the wire.
     Corrupted,
-    /// It was queued for, on, or sent to a link that was down.
+    /// The packet was queued for a link that failed, was on this link, or was sent to it.
     LinkDown,
-    /// No path of links that are up leads to its host.
+    /// No path to the packet's host has links that are all up.
     NoRoute,
 }
 
 impl DropReason {
-    /// Every reason.
+    /// All reasons.
     pub const ALL: [DropReason; 6] = [
         DropReason::BufferFull,
         DropReason::Early,
@@ -57,12 +57,12 @@ impl DropReason {
     }
 }
 
-/// A queue discipline with arrival order.
+/// A queue discipline in arrival order.
 pub trait QueueDiscipline {
     /// Judges a packet that arrives at `now`.
     fn arrive(&mut self, now: Instant, room: Room, packet: Frame) -> Verdict;
 
-    /// Marking threshold, if it reads nothing else.
+    /// Marking threshold, if marks depend on nothing else.
     fn threshold(&self) -> Option<Occupancy> {
         None
     }
@@ -71,9 +71,9 @@ pub trait QueueDiscipline {
 /// Class of a packet at ports whose other end may pause data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrafficClass {
-    /// Packets with payload.
+    /// Data packets.
     Data,
-    /// All others.
+    /// All other packets.
     Control,
 }
 
@@ -85,32 +85,33 @@ impl TrafficClass {
     }
 }
 
-/// A waiting packet's place, and the header fields that schedulers read.
+/// Place of a waiting packet, and the header fields that schedulers read.
 #[derive(Debug, Clone, Copy)]
 pub struct QueuedPacket {
     /// Arrival time.
     pub arrived: Instant,
-    /// Rank among waiting packets: lower leaves sooner.
+    /// Rank among waiting packets. A packet with a lower rank leaves sooner.
     pub priority: u64,
     /// Place of the packet.
     pub id: PacketId,
     /// Flow in a switch: packets of one connection in one direction.
     pub flow: u32,
-    /// Port that it came from; [`QueuedPacket::OWN`] unless its switch counts what each link has brought.
+    /// Port from which the packet came, if its switch counts the packets of each link; otherwise
+    /// [`QueuedPacket::OWN`].
     pub from: PortId,
     /// Bytes on the wire.
     pub wire: u16,
-    /// ECN field. The packet gets this one when it leaves.
+    /// ECN field, which the packet gets when it leaves.
     pub ecn: EcnField,
     /// Class.
     pub class: TrafficClass,
 }
 
 impl QueuedPacket {
-    /// No port.
+    /// Stands for no port.
     pub const OWN: PortId = PortId(u32::MAX);
 
-    /// The packet at place `id`, which arrives now.
+    /// Entry for the packet at place `id`, which arrives at `arrived`.
     #[inline]
     pub fn new(id: PacketId, packet: &Packet, arrived: Instant) -> QueuedPacket {
         let &Packet { priority, flow_id, wire, ecn, kind, .. } = packet;
@@ -124,20 +125,20 @@ impl QueuedPacket {
         Bytes::new(self.wire.into())
     }
 
-    /// Takes the packet out of its place, with the marks that it got while it waited.
+    /// Takes the packet out of its place, with the mark that it got while it waited.
     pub fn take(&self, packets: &mut Packets) -> Packet {
         Packet { ecn: self.ecn, ..packets.take(self.id) }
     }
 }
 
-/// What becomes of a packet that does not wait any longer as it is.
+/// Change of a packet that was dropped or trimmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It is gone.
+    /// The packet was dropped.
     Dropped(DropReason),
-    /// It has lost its payload.
+    /// The packet lost its payload.
     Trimmed {
-        /// Its bytes on the wire before.
+        /// Bytes on the wire before the trim.
         was: u16,
     },
 }
@@ -147,12 +148,13 @@ pub enum Fate {
 pub struct SchedulerEffects {
     /// Packets marked.
     pub marks: u32,
-    /// Packets dropped or trimmed, the arriving one or any that waited.
+    /// Packets that were dropped or trimmed: the arriving packet, or packets that waited.
     pub fates: Vec<(Fate, QueuedPacket)>,
 }
 
 impl SchedulerEffects {
-    /// Sets CE on an ECN-capable packet, and counts it unless it was set. Returns `true` if marked now.
+    /// Sets CE on an ECN-capable packet, and counts the mark if CE was not set before. Returns `true` if the
+    /// packet has CE afterwards.
     pub fn mark(&mut self, packet: &mut QueuedPacket) -> bool {
         self.marks += u32::from(packet.ecn == EcnField::Ect);
         if packet.ecn != EcnField::NotEct {
@@ -166,14 +168,15 @@ impl SchedulerEffects {
         self.fates.push((Fate::Dropped(reason), packet));
     }
 
-    /// Trims a data packet to a header of so many bytes on the wire, on an arrival. It is a control packet from then on.
+    /// Trims a data packet to a header of `header` bytes on the wire, at an arrival. The packet is a control
+    /// packet from then on.
     pub fn trim(&mut self, packet: &mut QueuedPacket, header: u16) {
         let was = packet.wire;
         (packet.wire, packet.class) = (was.min(header), TrafficClass::Control);
         self.fates.push((Fate::Trimmed { was }, *packet));
     }
 
-    /// Packets dropped, and why.
+    /// Packets that were dropped, with the reasons.
     pub fn drops(&self) -> impl Iterator<Item = (DropReason, &QueuedPacket)> {
         self.fates.iter().filter_map(|(fate, packet)| match fate {
             Fate::Dropped(reason) => Some((*reason, packet)),
@@ -182,27 +185,28 @@ impl SchedulerEffects {
     }
 }
 
-/// A queue discipline that acts on departure: it chooses the next packet, or marks or drops it then. It has the places and
-/// headers of the waiting packets; the port has the packet in transmission.
+/// A queue discipline that decides at departures: it chooses the next packet, or marks or drops packets then.
+/// The scheduler has the places and headers of the waiting packets. The port has the packet in transmission.
 pub trait Scheduler {
-    /// Takes a packet in, or drops it or others for it. The backlog found includes the packet in transmission. A
-    /// queue in which packets wait does not become empty by this.
+    /// Accepts a packet, drops or trims it, or drops or trims other packets for it. The backlog in `room`
+    /// includes the packet in transmission. A queue with waiting packets does not become empty.
     fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects);
 
-    /// Takes out the packet to be sent at `now`. It may be marked, and others dropped before it. Unless all
-    /// that wait are dropped or paused, one is given: ports never idle.
+    /// Removes the packet to be sent at `now`. This packet may be marked, and other packets may be dropped
+    /// before it. Ports never idle: there is a packet unless all waiting packets are dropped or paused.
     fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket>;
 
     /// Waiting packets.
     fn backlog(&self) -> Backlog;
 
-    /// True if a packet that finds an idle port leaves at once, neither marked nor dropped, and leaves the scheduler as it was.
+    /// True if a packet that finds the port idle leaves at once, is neither marked nor dropped, and leaves
+    /// the scheduler unchanged.
     fn passes_idle(&self) -> bool {
         false
     }
 }
 
-/// A discipline in lists and documentation.
+/// Description of a discipline, for lists and documentation.
 #[derive(Debug, Clone, Copy)]
 pub struct QueueInfo {
     /// Name that users type.
@@ -211,31 +215,33 @@ pub struct QueueInfo {
     pub summary: &'static str,
     /// Paper or RFC.
     pub source: &'static str,
-    /// Reads the priority of packets, so that one of a connection may overtake another.
+    /// True if the discipline reads the priority of packets. A packet may then overtake another packet of its
+    /// connection.
     pub by_priority: bool,
-    /// Reads K, the marking threshold of its port.
+    /// True if the discipline reads K, the marking threshold of its port.
     pub reads_k: bool,
-    /// Trims packets, whose headers may overtake data. Transports must understand them.
+    /// True if the discipline trims packets. Headers may then overtake data, and transports must understand
+    /// headers.
     pub trims: bool,
 }
 
-/// The port that a discipline is for.
+/// Properties of the port of a discipline.
 #[derive(Debug, Clone)]
 pub struct PortSetup {
     /// K, the marking threshold.
     pub mark_above: Occupancy,
-    /// Maximum threshold of RED, if the port has its own.
+    /// Maximum threshold of RED, if the scenario sets one for the port.
     pub mark_all_above: Option<Occupancy>,
-    /// Probability of a mark at that threshold, if the port has its own.
+    /// Probability of a mark at the maximum threshold, if the scenario sets one for the port.
     pub mark_probability: Option<f64>,
     /// Rate of the link.
     pub rate: Rate,
     /// Bytes that the link could send between two packets.
     pub gap: Bytes,
-    /// The size in buffers of a packet without payload.
+    /// Size of a packet without payload in buffers.
     pub header: Bytes,
     /// Random streams of the run.
     pub seeds: Seeds,
-    /// Number of the port: disciplines that draw have a stream per port.
+    /// Number of the port. Disciplines that draw random numbers have one stream per port.
     pub index: usize,
 }

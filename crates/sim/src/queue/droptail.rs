@@ -1,4 +1,4 @@
-//! Drop-tail: accept while there is room.
+//! Drop-tail: packets are accepted while there is room.
 
 use super::{DropReason, PortSetup, QueueDiscipline, QueueInfo, Room, Verdict};
 use crate::packet::Frame;
@@ -16,7 +16,7 @@ pub const INFO: QueueInfo = QueueInfo {
 };
 
 keys! {
-    /// The buffer is the scenario's.
+    /// The discipline has no parameters. The scenario sets the buffer.
     #[derive(Copy)]
     pub struct Params {}
 }

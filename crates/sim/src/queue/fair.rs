@@ -1,17 +1,20 @@
-//! Fair queueing per flow — deficit round robin, Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit Round Robin",
-//! ToN 1996: flows take turns, and each sends as many bytes as it is owed.
+//! Fair queueing per flow — deficit round robin, Shreedhar and Varghese, "Efficient Fair Queuing Using
+//! Deficit Round Robin", ToN 1996. Flows take turns, and each sends as many bytes per turn as its deficit
+//! allows.
 //!
 //! | paper | here |
 //! |---|---|
-//! | Quantum_i | [`Params::quantum`], the same for all |
+//! | Quantum_i | [`Params::quantum`], equal for all flows |
 //! | DC_i, ActiveList | `Flow::deficit`, `active` |
-//! | buffer stealing (§5) | a full buffer gives up the last packet of the flow that has most bytes |
+//! | buffer stealing (§5) | a full buffer drops the last packet of the flow with most bytes |
 //!
 //! Choices:
-//! - A flow is a connection, told apart without hashing. A flow whose queue runs empty loses its deficit (§3).
-//! - One that comes back is owed a quantum at once and waits for its turn at the end.
-//! - Of equally long flows the one with the lowest number gives up its packet, unless the arriving packet's is among the longest.
-//! - Marks are as in [`pias`](super::pias), with one queue per flow.
+//! - A flow is one direction of a connection, identified without hashing. A flow whose queue becomes empty
+//!   loses its deficit (§3).
+//! - A flow that returns gets one quantum at once, and has the last turn.
+//! - Among equally long flows, the flow with the lowest number loses its packet. If the arriving packet's
+//!   flow is among the longest, the arriving packet is dropped.
+//! - The marking rule is that of [`pias`](super::pias), with one queue per flow.
 
 use super::fifo::Fifo;
 use super::marking::{Marking, Scope};
@@ -31,7 +34,7 @@ pub const INFO: QueueInfo = QueueInfo {
 };
 
 keys! {
-    /// Buffer and threshold are the scenario's.
+    /// Parameters of turns and marks. The scenario sets buffer and threshold.
     #[derive(Copy)]
     pub struct Params {
         /// number of bytes that a flow may send per turn
@@ -42,7 +45,7 @@ keys! {
     }
 }
 
-/// The packets of a flow, and its credit until its next turn.
+/// Packets of a flow, and the bytes that it may send in its turn.
 #[derive(Debug, Clone)]
 struct Flow {
     packets: Fifo,
@@ -54,7 +57,7 @@ struct Flow {
 pub struct Fair {
     quantum: u64,
     marking: Marking,
-    /// Flows with packets.
+    /// Flows with waiting packets.
     flows: BTreeMap<u32, Flow>,
     /// Flows in the order of their turns.
     active: VecDeque<u32>,
@@ -73,7 +76,8 @@ impl Fair {
         }
     }
 
-    /// Drops from the longest flows until `arriving` fits; false if its own is the longest.
+    /// Drops packets of the longest flows until `arriving` fits. Returns false if the flow of `arriving` is
+    /// the longest.
     fn make_room(&mut self, mut room: Room, arriving: &QueuedPacket, effects: &mut SchedulerEffects) -> bool {
         let (size, own) = (arriving.wire_size(), arriving.flow);
         while !room.fits(size) {
@@ -94,7 +98,7 @@ impl Fair {
         true
     }
 
-    /// Takes a packet of flow `id`, which has no more turns if it was the only one.
+    /// Takes a packet of flow `id`. If this was its only packet, the flow has no more turns.
     fn take(&mut self, id: u32, pop: impl FnOnce(&mut Fifo) -> Option<QueuedPacket>) -> Option<QueuedPacket> {
         let flow = self.flows.get_mut(&id)?;
         let waiting = pop(&mut flow.packets)?;
@@ -175,7 +179,8 @@ mod tests {
         assert_eq!(flows(&drain(&mut queue)), [7, 2, 5, 7, 2, 7, 7]);
     }
 
-    /// With a quantum of 500 bytes, flow 1 sends three packets of 500 bytes for each of 1500 bytes of flow 2.
+    /// With a quantum of 500 bytes, flow 1 sends three packets of 500 bytes for each packet of 1500 bytes of
+    /// flow 2.
     #[test]
     fn turns_are_counted_in_bytes() {
         let mut queue = queue(500, Scope::Port, "unlimited");
@@ -200,7 +205,7 @@ mod tests {
         assert_eq!(left, [(1, 0), (2, 1), (1, 4), (2, 2)]);
     }
 
-    /// K = 2 packets: the fourth of the port finds three there, of its flow none.
+    /// K = 2 packets. The fourth packet finds three packets in the port, and none of its flow.
     #[test]
     fn the_threshold_is_of_the_port_or_of_the_flow() {
         for (ecn, expected) in [(Scope::Port, vec![3]), (Scope::Queue, vec![])] {

@@ -1,9 +1,9 @@
-//! Queue disciplines of ports, in switches and in hosts, one per file, of two kinds:
+//! Queue disciplines of ports, in switches and in hosts. Each has its own file. There are two kinds:
 //!
-//! - A [`QueueDiscipline`] judges each arriving packet by the backlog it finds; the port keeps the
-//!   packets, in order of arrival.
-//! - A [`Scheduler`] has the headers of the packets that wait, chooses which is sent next, and may mark or drop when that
-//!   leaves. It costs an event per packet more, which the others do not need.
+//! - A [`QueueDiscipline`] judges each arriving packet by the backlog that it finds. The port keeps the
+//!   packets in order of arrival.
+//! - A [`Scheduler`] holds the headers of the waiting packets and chooses the next packet to send. It may
+//!   mark or drop packets at their departure. A scheduler costs one more event per packet.
 
 mod backlog;
 pub(crate) mod codel;
@@ -45,14 +45,14 @@ use shortflow_units::{Instant, Occupancy};
 /// The discipline of a port.
 #[derive(Debug, Clone)]
 pub enum Queue {
-    /// Departures are known on arrival.
+    /// The departure of a packet is known on its arrival.
     InOrder(InOrder),
-    /// Departures are chosen.
+    /// A scheduler chooses the next packet at each departure.
     Scheduled(Box<Scheduled>),
 }
 
 impl Queue {
-    /// The same discipline, with departures that are decided when they come.
+    /// Converts the discipline to one that decides at departures. Its decisions stay the same.
     pub fn decided_at_departure(self) -> Queue {
         match self {
             Queue::InOrder(queue) => {
@@ -63,7 +63,7 @@ impl Queue {
         }
     }
 
-    /// The same discipline, which marks a packet by the backlog that it leaves behind.
+    /// Converts the discipline to one that marks a packet by the backlog that the packet leaves behind.
     fn marking_at_departure(self) -> Queue {
         match self {
             Queue::InOrder(queue) => {
@@ -74,7 +74,7 @@ impl Queue {
         }
     }
 
-    /// The same discipline for data that may be paused.
+    /// Converts the discipline to one whose data can be paused.
     pub fn pausable(self) -> Queue {
         match self.decided_at_departure() {
             Queue::Scheduled(data) => Queue::Scheduled(Box::new(Scheduled::Pausable(Pausable::new(data)))),
@@ -82,7 +82,7 @@ impl Queue {
         }
     }
 
-    /// Pauses data, or lets it go on, if that can be.
+    /// Pauses or resumes data, if data can be paused.
     pub fn pause(&mut self, is_paused: bool) {
         if let Queue::Scheduled(queue) = self
             && let Scheduled::Pausable(queue) = &mut **queue
@@ -91,7 +91,7 @@ impl Queue {
         }
     }
 
-    /// The packets that wait here and not in the port's ring.
+    /// Packets that wait in a scheduler, not in the port's ring.
     #[inline]
     pub fn waiting(&self) -> Backlog {
         match self {
@@ -102,7 +102,7 @@ impl Queue {
 }
 
 impl QueueConfig {
-    /// Moment at which a discipline in arrival order decides on marks.
+    /// Time at which a discipline in arrival order decides on marks.
     fn marks_at(&self) -> MarkAt {
         match self {
             QueueConfig::StepEcn(params) => params.mark,
@@ -125,7 +125,7 @@ macro_rules! registry {
         }
 
         impl QueueKind {
-            /// Every discipline.
+            /// All disciplines.
             pub const ALL: &'static [QueueKind] = &[$(QueueKind::$fifo,)+ $(QueueKind::$scheduler,)+];
 
             /// Name, summary and source.
@@ -144,7 +144,7 @@ macro_rules! registry {
                 })
             }
 
-            /// Its parameters.
+            /// Parameters of the discipline.
             pub fn parameters(self) -> Vec<ParamInfo> {
                 match self {
                     $(QueueKind::$fifo => $fifo_module::Params::parameters(),)+
@@ -153,7 +153,7 @@ macro_rules! registry {
             }
         }
 
-        /// A discipline with its parameters, before a port gives it its threshold.
+        /// A discipline with its parameters, without the thresholds of a port.
         #[derive(Debug, Clone, PartialEq)]
         pub enum QueueConfig {
             $(#[doc = concat!("See [`", stringify!($fifo_module), "`].")] $fifo($fifo_module::Params),)+
@@ -182,9 +182,9 @@ macro_rules! registry {
             }
         }
 
-        /// A discipline with arrival order, dispatched by a match.
+        /// A discipline in arrival order. A `match` dispatches its calls.
         #[derive(Debug, Clone)]
-        #[repr(u8)] // the tag is read for every packet, which takes longer where a niche holds it
+        #[repr(u8)] // every packet reads the tag, and a tag in a niche takes longer to read
         pub enum InOrder {
             $(#[doc = concat!("See [`", stringify!($fifo_module), "`].")] $fifo($fifo_module::$fifo),)+
         }
@@ -205,18 +205,19 @@ macro_rules! registry {
             }
         })+
 
-        /// A discipline that decides at departure, dispatched by a match.
+        /// A discipline that decides at departure. A `match` dispatches its calls.
         #[derive(Debug, Clone)]
         pub enum Scheduled {
             $(#[doc = concat!("See [`", stringify!($scheduler_module), "`].")] $scheduler($scheduler_module::$scheduler),)+
-            /// A discipline in arrival order, at a port that reports.
+            /// A discipline in arrival order, at a port that reports, that can be paused, or that marks at
+            /// departure.
             FirstCome(FirstCome<InOrder>),
             /// Any discipline, at a port whose other end may pause data.
             Pausable(Pausable<Scheduled>),
         }
 
         impl Scheduler for Scheduled {
-            #[inline(always)] // the path of every packet
+            #[inline(always)] // every packet passes here
             fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
                 match self {
                     $(Scheduled::$scheduler(queue) => queue.enqueue(room, waiting, effects),)+

@@ -1,19 +1,19 @@
-//! Priority dropping and scheduling — pFabric (Alizadeh et al., SIGCOMM 2013) §4.2: a full port drops the packet
-//! with the lowest priority, and sends from the flow with the highest.
+//! Priority dropping and scheduling — pFabric (Alizadeh et al., SIGCOMM 2013) §4.2. A full port drops the
+//! packet with the lowest priority. A port sends from the flow with the highest priority.
 //!
 //! | paper | here |
 //! |---|---|
-//! | priority number (§4.1) | [`Packet::priority`](crate::packet::Packet::priority), lower = sooner |
+//! | priority number (§4.1) | [`Packet::priority`](crate::packet::Packet::priority); a lower number leaves sooner |
 //! | priority dropping (§4.2) | a full buffer evicts the worst packet if the arriving one is better |
 //! | a host sends its best flow first (§4.1) | the same queue in hosts: `host.queue` of the scheme |
-//! | starvation prevention (§4.2) | of the flow that has the best packet, the earliest is sent |
+//! | starvation prevention (§4.2) | the earliest packet of the flow with the best packet is sent |
 //!
 //! Deviations and choices:
-//! - The earliest packet is the one that arrived first, not the one with the lowest sequence number:
-//!   a flow is never reordered, retransmissions included.
-//! - Of equally bad packets, the one that came last is evicted; an arriving packet that is no better
-//!   than the worst is dropped. The paper leaves ties open.
-//! - With a buffer in bytes nothing is evicted unless that makes room for the arriving packet.
+//! - The earliest packet is the packet that arrived first, not the packet with the lowest sequence number.
+//!   Flows are therefore never reordered, including retransmissions.
+//! - Among equally bad packets, the last arrival is evicted. An arriving packet that is no better than the
+//!   worst packet is dropped. The paper does not define ties.
+//! - With a buffer in bytes, packets are evicted only if this makes room for the arriving packet.
 //! - The packet in transmission counts against the buffer and is not evicted.
 
 use super::ranked::Ranked;
@@ -32,12 +32,12 @@ pub const INFO: QueueInfo = QueueInfo {
 };
 
 keys! {
-    /// The buffer is the scenario's.
+    /// The discipline has no parameters. The scenario sets the buffer.
     #[derive(Copy)]
     pub struct Params {}
 }
 
-/// A queue in order of priority that drops from its end.
+/// A queue in order of priority, which drops from its end.
 #[derive(Debug, Clone)]
 pub struct PFabric {
     packets: Ranked,
@@ -122,7 +122,8 @@ mod tests {
         assert_eq!(seqs(&drain(&mut queue)), [0, 2, 1]);
     }
 
-    /// 3000 bytes are taken by 1500 + 1460 + 40: an ACK frees too little, two packets free enough.
+    /// Packets of 1500, 1460 and 40 bytes fill a buffer of 3000 bytes. Evicting the ACK frees too little, and
+    /// evicting two packets frees enough.
     #[test]
     fn a_buffer_in_bytes_evicts_only_if_that_makes_room() {
         let small = Packet { wire: 40, ..packet(1, 1, 30) };

@@ -1,19 +1,19 @@
-//! Strict priority queues — PIAS (Bai et al., NSDI 2015) §3: a commodity switch port with eight FIFO
+//! Strict priority queues — PIAS (Bai et al., NSDI 2015) §3: a port of a commodity switch with eight FIFO
 //! queues, served in strict order, and ECN.
 //!
 //! | paper | here |
 //! |---|---|
 //! | P₁ … P₈ | `levels`, chosen by [`Packet::priority`](crate::packet::Packet::priority) 0 … 7 |
 //! | tags by bytes sent, thresholds α (§3.1) | the sender's rule `priority.by = levels` |
-//! | K, per port (the paper's choice) or per queue (§4) | `mark_above`, [`Params::ecn`]; a wait is [`tcn`](super::tcn)'s way |
+//! | K, per port (the paper's choice) or per queue (§4) | `mark_above`, [`Params::ecn`]; `ecn = sojourn` is the rule of [`tcn`](super::tcn) |
 //!
 //! Deviations and choices:
 //! - Priorities above 7 share the last queue.
-//! - All queues share one buffer; a full one drops the arriving packet.
-//! - Per port, K is compared with all that the arriving packet finds, the packet in transmission
-//!   included; per queue with what waits in its own.
-//! - A flow is demoted and never promoted, so its packets keep their order. A new message on a persistent
-//!   connection starts at the top and may overtake the tail of the one before.
+//! - All queues share one buffer. A full buffer drops the arriving packet.
+//! - Per port, K is compared with the backlog that the arriving packet finds, including the packet in
+//!   transmission. Per queue, K is compared with the packets that wait in the packet's own queue.
+//! - Flows are demoted and never promoted, so packets of a flow keep their order. A new message on a
+//!   persistent connection starts with the best priority, and may overtake the end of the message before it.
 
 use super::fifo::Fifo;
 use super::marking::{Marking, Scope};
@@ -31,11 +31,11 @@ pub const INFO: QueueInfo = QueueInfo {
     trims: false,
 };
 
-/// Queues of a port.
+/// Number of queues of a port.
 pub const LEVELS: usize = 8;
 
 keys! {
-    /// Buffer and threshold are the scenario's.
+    /// Parameters of marks. The scenario sets buffer and threshold.
     #[derive(Copy)]
     pub struct Params {
         /// quantity that is compared with the marking threshold: port: backlog of the port; queue: backlog of the
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(seqs(&drain(&mut queue)), [1, 6, 3, 0, 2, 4, 5]);
     }
 
-    /// K = 2 packets. The port holds 3 when the fourth comes, its own queue only one.
+    /// K = 2 packets. The fourth packet finds three packets in the port, and one in its own queue.
     #[test]
     fn the_threshold_is_of_the_port_or_of_the_queue() {
         for (ecn, expected) in [(Scope::Port, vec![3, 4]), (Scope::Queue, vec![])] {
@@ -127,8 +127,8 @@ mod tests {
         }
     }
 
-    /// K = 2 packets. Per queue, the fourth of one priority finds 3 packets there and is marked; one of another
-    /// priority that comes after it finds none.
+    /// K = 2 packets. Per queue, the fourth packet of one priority finds three packets in its queue, and is
+    /// marked. A later packet of another priority finds no packet in its queue.
     #[test]
     fn per_queue_the_packet_that_finds_its_own_queue_too_long_is_marked() {
         let mut queue = queue(Scope::Queue, "2pkt");
@@ -138,7 +138,8 @@ mod tests {
         assert_eq!(marked(&drain(&mut queue)), [3]);
     }
 
-    /// K = 2 packets: one in transmission and two that wait are more, two that wait alone are not.
+    /// K = 2 packets. One packet in transmission and two waiting packets exceed K; two waiting packets alone
+    /// do not.
     #[test]
     fn per_port_the_packet_in_transmission_counts() {
         for (transmitted, marks) in [(0, 0), (1, 1)] {
@@ -157,7 +158,8 @@ mod tests {
         assert_eq!(offer_within("2pkt", &mut queue, packet(0, 2, 0)), Admission::DROPPED);
     }
 
-    /// K = 2 packets at 1 Gbit/s: 24 us. Only what has waited longer is marked, and only when it leaves.
+    /// K = 2 packets, which take 24 us at 1 Gbit/s. Packets that have waited longer are marked when they
+    /// leave.
     #[test]
     fn by_waits_the_packet_that_leaves_late_is_marked() {
         let mut queue = queue(Scope::Sojourn, "2pkt");

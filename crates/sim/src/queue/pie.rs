@@ -1,5 +1,6 @@
-//! PIE — Pan et al., "Proportional Integral Controller Enhanced (PIE)", RFC 8033: arrivals are dropped, or marked, with a
-//! probability that a controller adjusts at fixed intervals by the time that the queue takes to empty.
+//! PIE — Pan et al., "Proportional Integral Controller Enhanced (PIE)", RFC 8033. Arriving packets are
+//! dropped or marked with a probability. At fixed intervals, a controller adjusts this probability to the
+//! time that the queue takes to empty.
 //!
 //! | symbol (RFC 8033 §4) | field |
 //! |---|---|
@@ -7,14 +8,14 @@
 //! | alpha, beta | [`Params::alpha`], [`Params::beta`] |
 //! | drop_prob, qdelay_old, burst_allowance | `probability`, `before`, `allowance` |
 //!
-//! In a data centre target and interval go with the round trip, and the gains with one over the target: a gain of 1.25 per second
-//! is too slow where a second has thousands of round trips.
+//! In a data centre, set target and interval in proportion to the round-trip time, and the gains in inverse
+//! proportion to the target. A gain of 1.25 per second is too slow if a second has thousands of round trips.
 //!
 //! Choices:
-//! - The delay is the port's backlog over its rate (§4.2 allows either way).
-//! - The intervals need no timer of their own: those that have passed are worked out when a packet arrives, with the delays
-//!   that they would have found.
-//! - A probability below 10⁻⁹ is none. Drops are not spread evenly in addition (§5.4 is optional).
+//! - The delay is the port's backlog divided by its rate (§4.2 also allows measured delays).
+//! - Intervals need no timer. When a packet arrives, all past intervals are processed, with the delays that
+//!   they would have found.
+//! - A probability below 10⁻⁹ is set to zero. Drops are not spread evenly (§5.4 is optional).
 
 use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Room, Verdict};
 use crate::config::{ANY_TIME, Flag, POSITIVE_TIME, Positive, keys};
@@ -33,7 +34,7 @@ pub const INFO: QueueInfo = QueueInfo {
 };
 
 keys! {
-    /// The buffer is the scenario's.
+    /// Parameters of the controller. The scenario sets the buffer.
     #[derive(Copy)]
     pub struct Params {
         /// target of the queueing delay
@@ -51,13 +52,13 @@ keys! {
     }
 }
 
-/// The probability up to which packets are marked and not dropped (§5.1).
+/// Probability below which ECN-capable packets are marked instead of dropped (§5.1).
 const MARK_BELOW: f64 = 0.1;
-/// Up to this backlog nothing is dropped: two packets of MEAN_PKTSIZE (§4.1).
+/// Largest backlog at which nothing is dropped: two packets of MEAN_PKTSIZE (§4.1).
 const SMALL: Bytes = Bytes::new(2 * 1500);
-/// A probability below this is none.
+/// Smaller probabilities are set to zero.
 const LEAST: f64 = 1e-9;
-/// Below each probability steps are divided by the number beside it (§4.2).
+/// Divisors of steps: below each probability, steps are divided by the number beside it (§4.2).
 const SCALES: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (0.1, 2.0)];
 
@@ -94,7 +95,7 @@ impl Pie {
         }
     }
 
-    /// Moves the probability at every interval that has passed.
+    /// Updates the probability for every interval that has passed.
     fn catch_up(&mut self, now: Instant) {
         while self.next <= now {
             self.step(self.empty_at.since(self.next));
@@ -107,7 +108,7 @@ impl Pie {
         }
     }
 
-    /// One interval ends with this delay (§4.2, §4.4).
+    /// Ends one interval, with this delay (§4.2, §4.4).
     fn step(&mut self, delay: Span) {
         let Params { target, alpha, beta, .. } = self.params;
         let (seconds, before) = (delay.as_secs_f64(), self.before.as_secs_f64());
@@ -132,7 +133,7 @@ impl Pie {
         self.before = delay;
     }
 
-    /// True if an arriving packet may be chosen (§4.1).
+    /// True if an arriving packet may be dropped or marked (§4.1).
     fn may_act(&self, found: Backlog) -> bool {
         let calm = self.before < self.params.target.divided_by(2) && self.probability < 0.2;
         self.allowance.is_zero() && !calm && found.bytes > SMALL
@@ -173,8 +174,8 @@ mod tests {
         Span::from_millis(time)
     }
 
-    /// 0.125 (35 - 15) ms + 1.25 (35 - 25) ms = 0.015, of which a half below 0.1 and an eighth below 0.01 counts. From
-    /// 0.2 on a step is at most 0.02: 0.125 · 85 ms + 1.25 · 100 ms would be 0.136.
+    /// The step is 0.125 (35 - 15) ms + 1.25 (35 - 25) ms = 0.015. A half of it counts below 0.1, and an
+    /// eighth below 0.01. From 0.1 on, a step is at most 0.02: 0.125 · 85 ms + 1.25 · 100 ms would be 0.136.
     #[test]
     fn the_probability_moves_by_distance_and_change() {
         for (probability, before, delay, after) in
@@ -186,8 +187,8 @@ mod tests {
         }
     }
 
-    /// A hundredth of a packet per interval: intervals of an idle port are computed at once, and add up to
-    /// the value of interval by interval.
+    /// Intervals of an idle port are processed when a packet arrives, and have the result of processing them
+    /// one by one. The last of 200 intervals of 15 ms ends at 3 s.
     #[test]
     fn idle_intervals_are_worked_out_when_a_packet_comes() {
         let busy = || Pie { probability: 0.3, before: ms(40), allowance: Span::ZERO, ..pie() };
@@ -198,7 +199,8 @@ mod tests {
         assert_eq!((late.allowance, late.next), (ms(150), Instant::ZERO + ms(3_015)));
     }
 
-    /// Twice the rate of the link for two seconds: the first 150 ms pass, then marks begin, and beyond 10 % drops.
+    /// Packets arrive at twice the rate of the link for two seconds. The first 150 ms pass. Marks follow, and
+    /// drops above a probability of 10 %.
     #[test]
     fn an_overload_is_let_through_at_first_then_marked_then_dropped() {
         let mut pie = pie();

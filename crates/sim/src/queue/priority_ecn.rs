@@ -4,21 +4,21 @@
 //! | symbol | field |
 //! |---|---|
 //! | K (Eq. 1) | `mark_above`, in packets or bytes, above a seventh of the bandwidth–delay product |
-//! | priority in the header (§4.2) | [`Packet::priority`](crate::packet::Packet::priority), lower = sooner |
+//! | priority in the header (§4.2) | [`Packet::priority`](crate::packet::Packet::priority); a lower number leaves sooner |
 //! | marking of the arriving packet, or pMark (§4.1) | [`Params::mark`] |
 //!
 //! Deviations and choices:
-//! - §5.1 has priority "positively proportional to the flow size" although small flows win: the number
-//!   is a rank.
-//! - The paper does not speak of packets of one flow with different priorities. They are never
-//!   reordered: the flow that has the best packet sends its earliest one. Where all packets of a flow
-//!   have one priority this is the paper's rule.
-//! - Ties are FIFO. A full buffer drops the arriving packet, whatever its priority: only marking and
-//!   dequeue are said to change.
-//! - As in step marking, the backlog that is compared with K is what the arriving packet finds, the
-//!   packet in transmission included and the arriving one not.
-//! - pMark marks nothing if the packet with the lowest priority is marked already or is not
-//!   ECN-capable ([`Params::among`]). Of equal packets it marks the one that came last.
+//! - §5.1 sets the priority "positively proportional to the flow size", although small flows go first. The
+//!   number is therefore a rank.
+//! - The paper does not define the order of packets of one flow with different priorities. Here, flows are
+//!   never reordered: the flow with the best packet sends its earliest packet. If all packets of a flow have
+//!   one priority, this is the paper's rule.
+//! - Equal packets leave in order of arrival. A full buffer drops the arriving packet, whatever its priority,
+//!   because the paper changes only marking and dequeue.
+//! - As in step marking, K is compared with the backlog that the arriving packet finds, including the packet
+//!   in transmission and without the arriving packet.
+//! - pMark marks nothing if the packet with the lowest priority is already marked or is not ECN-capable
+//!   ([`Params::among`]). Among equal packets, it marks the last arrival.
 
 use super::ranked::Ranked;
 use super::{Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Room, Scheduler, SchedulerEffects};
@@ -39,11 +39,11 @@ pub const INFO: QueueInfo = QueueInfo {
 words! {
     /// Packet that a marking queue marks.
     pub enum Marked {
-        /// The one that arrives: plain ECN.
+        /// The arriving packet: plain ECN.
         Arriving = "arriving",
-        /// The one that departs, if it leaves more than K behind.
+        /// The departing packet, if it leaves a backlog above K behind.
         Departing = "departing",
-        /// The one with the lowest priority among those queued and the arriving one: pMark.
+        /// The packet with the lowest priority among the queued packets and the arriving packet: pMark.
         Lowest = "lowest",
     }
 }
@@ -51,15 +51,15 @@ words! {
 words! {
     /// Packets among which pMark looks for the lowest priority.
     pub enum Among {
-        /// All.
+        /// All packets.
         All = "all",
-        /// Those that it can mark.
+        /// Packets that it can mark.
         Unmarked = "unmarked",
     }
 }
 
 keys! {
-    /// Buffer and threshold are the scenario's.
+    /// Parameters of marks. The scenario sets buffer and threshold.
     #[derive(Copy)]
     pub struct Params {
         /// packet that is marked: arriving: the arriving packet; departing: the departing packet; lowest: the packet
@@ -140,7 +140,7 @@ mod tests {
         })
     }
 
-    /// Claim pecn/sec41-pmark-policy: K = 30 KB is 20 full packets, so the 22nd packet finds 31.5 KB.
+    /// Claim pecn/sec41-pmark-policy. K = 30 KB is 20 full packets, so the 22nd packet finds 31.5 KB.
     #[test]
     fn pmark_marks_the_lowest_priority_among_queued_and_arriving() {
         let mut queue = queue(Marked::Lowest, "30KB");
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(marked(&drain(&mut queue)), [20, 23]);
     }
 
-    /// Section 4.1, its other reading: packet 2 is marked, so the next mark is packet 1's.
+    /// Section 4.1, another reading. Packet 2 is marked, so packet 1 is marked next.
     #[test]
     fn pmark_may_pass_over_marked_packets() {
         let params = Params { mark: Marked::Lowest, among: Among::Unmarked };
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!((marks, marked(&drain(&mut queue))), (2, vec![1, 2]));
     }
 
-    /// Section 4.1, the other policy: the arriving packet is marked, whatever its priority.
+    /// Section 4.1, the other policy. The arriving packet is marked, whatever its priority.
     #[test]
     fn plain_ecn_marks_the_arriving_packet() {
         let mut queue = queue(Marked::Arriving, "30KB");
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(marked(&drain(&mut queue)), [21]);
     }
 
-    /// Of five packets of one rank and K = 2, the first two leave more than two behind.
+    /// K = 2 packets. Of five packets with one rank, the first two leave more than two packets behind.
     #[test]
     fn the_departing_packet_is_marked_by_what_it_leaves_behind() {
         let mut queue = queue(Marked::Departing, "2pkt");
@@ -183,7 +183,8 @@ mod tests {
         assert_eq!(marked(&drain(&mut queue)), [0, 1]);
     }
 
-    /// K = 2 packets: one in transmission and two that wait are more, two that wait alone are not.
+    /// K = 2 packets. One packet in transmission and two waiting packets exceed K; two waiting packets alone
+    /// do not.
     #[test]
     fn the_packet_in_transmission_counts() {
         for mark in [Marked::Arriving, Marked::Lowest] {
@@ -196,7 +197,8 @@ mod tests {
     }
 
     proptest! {
-        /// Claim pecn/sec42-dequeue-policy: any 64-bit priorities, equal ones in order of arrival.
+        /// Claim pecn/sec42-dequeue-policy. Priorities are any 64-bit numbers, and equal packets leave in
+        /// order of arrival.
         #[test]
         fn the_best_priority_leaves_first(priorities in prop::collection::vec(prop_oneof![any::<u64>(), 0..3u64], 1..100)) {
             let mut queue = queue(Marked::Arriving, "unlimited");
@@ -208,8 +210,8 @@ mod tests {
         }
     }
 
-    /// Flow 1 (remaining size 9, then 2) goes before flow 2 (5) for the sake of its second packet, and
-    /// in order.
+    /// Flow 1 (remaining size 9, then 2) goes before flow 2 (5) because of its second packet, and keeps its
+    /// order.
     #[test]
     fn a_flow_is_never_reordered() {
         let mut queue = queue(Marked::Arriving, "unlimited");

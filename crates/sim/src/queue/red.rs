@@ -1,30 +1,31 @@
-//! RED — Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", ToN 1993; the
-//! gentle variant and the defaults (max_th = 3 min_th, max_p = 0.1, w_q = 0.002) by Floyd, 2000; marking
+//! RED — Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", ToN 1993. The gentle
+//! variant and the defaults (max_th = 3 min_th, max_p = 0.1, w_q = 0.002) are by Floyd, 2000, and the marks
 //! by RFC 3168.
 //!
 //! | symbol | field |
 //! |---|---|
-//! | min_th | [`Params::min`], in packets or bytes; `auto` is the switch's K |
-//! | max_th | [`Params::max`] · min_th, or the switch's `mark_all_above` |
-//! | max_p | [`Params::max_p`], or the switch's `mark_probability` |
-//! | all three by the rate of the port | [`Params::curves`] |
+//! | min_th | [`Params::min`], in packets or bytes; `auto` is K of the switch |
+//! | max_th | [`Params::max`] · min_th, or `mark_all_above` of the switch |
+//! | max_p | [`Params::max_p`], or `mark_probability` of the switch |
+//! | min_th, max_th and max_p by the rate of the port | [`Params::curves`] |
 //! | w_q | [`Params::weight`] |
 //! | avg, count | `average`, `count` |
-//! | q_time | `idle_from`: when the last packet accepted so far has been sent |
+//! | q_time | `idle_from`: end of the transmission of the last packet accepted so far |
 //! | s | `slot`: time to send 1500 bytes |
 //!
-//! With weight 1 the backlog counts as it is, and with max 1 as well this is step marking.
+//! With weight 1, the average is the present backlog. With max 1 too, RED is step marking.
 //!
 //! Deviations and choices:
-//! - q is the backlog that the arriving packet finds, the packet in transmission included; with [`Params::mark`] at departure, the
-//!   one that a packet leaves behind, and the average changes at departures.
-//! - Beyond max_th (2 max_th if gentle) every ECN-capable packet is marked, as Linux and the DCTCP
-//!   configuration of RED do, and not dropped, as RFC 3168 §7 lets routers do.
-//! - Packets are judged alike whatever their size, with thresholds in bytes too (the paper's "packet
+//! - q is the backlog that the arriving packet finds, including the packet in transmission. With
+//!   [`Params::mark`] at departure, q is the backlog that a packet leaves behind, and the average changes at
+//!   departures.
+//! - Above max_th (2 max_th if gentle), every ECN-capable packet is marked and not dropped. Linux and the
+//!   DCTCP configuration of RED do this, and RFC 3168 §7 allows it.
+//! - Probabilities do not depend on the size of a packet, even with thresholds in bytes (the paper's "packet
 //!   mode").
-//! - The count is that of §7, so the first packet after a mark sees 0; in Fig. 2 it sees 1, which makes
-//!   the longest gap one packet shorter than the analysis says.
-//! - A drop for want of room restarts the count, as in ns-2.
+//! - The count is that of §7, so the first packet after a mark sees 0. In Fig. 2, it sees 1. The longest gap
+//!   is then one packet shorter than the paper's analysis states.
+//! - A drop by a full buffer restarts the count, as in ns-2.
 
 use super::{Backlog, DropReason, MarkAt, PortSetup, QueueDiscipline, QueueInfo, Room, Verdict};
 use crate::config::{Flag, Format, KeywordOr, OCCUPANCY, Shape, Unit, keys};
@@ -43,7 +44,7 @@ pub const INFO: QueueInfo = QueueInfo {
     trims: false,
 };
 
-/// A minimum threshold: above zero.
+/// A minimum threshold, which is above zero.
 struct Threshold;
 
 impl Format for Threshold {
@@ -61,20 +62,20 @@ fn is_zero(threshold: Occupancy) -> bool {
 }
 
 impl Params {
-    /// True if the switch's K can be a minimum threshold, or is not read. With K = 0 an empty queue reaches both thresholds,
-    /// and every packet that cannot be marked is dropped.
+    /// True if K of the port can be the minimum threshold, or is not read. With K = 0, an empty queue reaches
+    /// both thresholds, and every packet that cannot be marked is dropped.
     pub fn accepts(&self, mark_above: Occupancy) -> bool {
         !self.reads_k() || !is_zero(mark_above)
     }
 
-    /// True if the switch's K is the minimum threshold.
+    /// True if K of the port is the minimum threshold.
     pub fn reads_k(&self) -> bool {
         self.min.is_none() && self.curves.is_none()
     }
 }
 
 keys! {
-    /// The buffer is the scenario's.
+    /// Parameters of thresholds and marks. The scenario sets the buffer.
     pub struct Params {
         /// minimum threshold, maximum threshold, and probability at the maximum, for each rate of a port; none: min,
         /// max and max_p
@@ -104,7 +105,7 @@ keys! {
     }
 }
 
-/// The number of packets or bytes.
+/// Number of packets or bytes.
 fn amount(threshold: Occupancy) -> f64 {
     match threshold {
         Occupancy::Bytes(bytes) => bytes.as_f64(),
@@ -130,7 +131,7 @@ pub struct Red {
     slot: Span,
     stream: Stream,
     average: f64,
-    /// Packets since the last mark; 0 below the minimum threshold.
+    /// Packets since the last mark or drop; 0 below the minimum threshold.
     count: u32,
     idle_from: Instant,
 }
@@ -139,11 +140,11 @@ impl Red {
     /// The discipline of a port.
     pub fn new(params: Params, port: PortSetup) -> Self {
         let PortSetup { mark_above, mark_all_above, mark_probability, rate, gap, seeds, index, .. } = port;
-        let of_port = params.min.is_none(); // a threshold of the scheme's own has a curve of the scheme's own
+        let of_port = params.min.is_none(); // with a threshold of the scheme, the other values are the scheme's too
         let min = params.min.unwrap_or(mark_above);
         let max = mark_all_above.filter(|_| of_port).map_or(amount(min) * params.max, amount);
         let max_p = mark_probability.filter(|_| of_port).unwrap_or(params.max_p);
-        // A run is refused if a port has a rate without a curve.
+        // Runs are refused if a port's rate has no curve.
         let of_rate = params.curves.as_ref().and_then(|curves| curves.of(rate));
         let of_rate = of_rate.map(|Curve { min, max, max_p }| (min, amount(max), max_p));
         let (min, max, max_p) = of_rate.unwrap_or((min, max, max_p));
@@ -202,7 +203,8 @@ impl Red {
         }
     }
 
-    /// Chooses this packet or not: gaps between choices are uniform (Eq. 3 and 4 of the paper).
+    /// Decides whether to mark or drop this packet. The gaps between such packets are uniformly distributed
+    /// (Eq. 3 and 4 of the paper).
     fn is_chosen(&mut self) -> bool {
         let Some(probability) = self.probability() else {
             self.count = 0;
@@ -240,7 +242,7 @@ mod tests {
     use super::super::testing::{ack, packet, port};
     use super::*;
 
-    /// `packets` found of at most 250.
+    /// Room of a packet that finds `packets` packets in a buffer of 250.
     fn found(packets: u32) -> Room {
         let found = Backlog { packets, bytes: Bytes::new(u64::from(packets) * 1500) };
         Room { found, limit: Occupancy::Packets(250) }
@@ -254,7 +256,8 @@ mod tests {
         Params { weight: 1.0, ..Params::default() }
     }
 
-    /// min 10, max 30, max_p 0.1: 0.05 half-way, then gently 0.1 + 0.9 · (45 − 30)/30 = 0.55.
+    /// With min 10, max 30 and max_p 0.1, the probability is 0.05 half-way, and gently 0.1 + 0.9 · (45 −
+    /// 30)/30 = 0.55 at 45.
     #[test]
     fn probability_rises_between_the_thresholds_and_gently_beyond() {
         let mut red = red("10pkt", instantaneous());
@@ -269,7 +272,8 @@ mod tests {
         assert_eq!(red.probability(), Some(1.0));
     }
 
-    /// A switch's own curve, in bytes: 0.2 · (300 − 100)/(500 − 100) = 0.1 at 300 KB, and every packet from 500 KB on.
+    /// A curve of a switch, in bytes: the probability is 0.2 · (300 − 100)/(500 − 100) = 0.1 at 300 KB, and 1
+    /// from 500 KB on.
     #[test]
     fn a_port_may_have_a_curve_of_its_own() {
         let bytes = |kb: u64| Occupancy::Bytes(Bytes::new(kb * 1000));
@@ -286,7 +290,8 @@ mod tests {
         assert_eq!(at(&mut Red::new(own, port), 300), Some(0.05), "the scheme's: 0.1 · (300 − 200)/200");
     }
 
-    /// A port of 1 Gbit/s between 100 and 500 KB: 0.2 · (300 − 100)/(500 − 100) = 0.1 at 300 KB, whatever min, max and K are.
+    /// A port of 1 Gbit/s has a curve between 100 and 500 KB. Its probability is 0.2 · (300 − 100)/(500 −
+    /// 100) = 0.1 at 300 KB, whatever min, max and K are.
     #[test]
     fn a_port_takes_the_curve_of_its_rate() {
         let text = toml::Value::String("1Gbps 100KB 500KB 0.2; 40Gbps 5KB 200KB 0.01".to_owned());
@@ -300,8 +305,8 @@ mod tests {
         assert_eq!(curve, [None, Some(0.0), Some(0.1), Some(1.0)]);
     }
 
-    /// Section 7 of the paper: with p_b = 0.05 the gap between two marks is uniform on 1 … 20: each of
-    /// these is as likely, none is longer, and their mean is 10.5.
+    /// Section 7 of the paper: with p_b = 0.05, the gap between two marks is uniform on 1 … 20. Each gap has
+    /// the same probability, and the longest gap is 20.
     #[test]
     fn gaps_between_marks_are_uniform() {
         let mut red = red("10pkt", instantaneous());
@@ -318,7 +323,8 @@ mod tests {
         assert!(gaps[1..].iter().all(|&n| (f64::from(n) / expected - 1.0).abs() < 0.2), "{gaps:?}");
     }
 
-    /// Without `spread`, each packet is chosen with p = 0.05; the share deviates by 0.0005 at most in 19 of 20 series.
+    /// Without `spread`, each packet is chosen with probability 0.05. In 19 of 20 series, the share deviates
+    /// by at most 0.0005.
     #[test]
     fn each_packet_may_be_chosen_by_itself() {
         let mut red = red("10pkt", Params { spread: false, ..instantaneous() });
@@ -327,7 +333,8 @@ mod tests {
         assert!((marks as f64 / 800_000.0 - 0.05).abs() < 0.001, "{marks}");
     }
 
-    /// 20 packets queued at 1 ms, weight 0.5: 10; 10 idle slots of 12 µs later, 10 / 2¹⁰.
+    /// At 1 ms, 20 packets are queued. With weight 0.5, the average is 10. It is 10 / 2¹⁰ after 10 idle slots
+    /// of 12 µs.
     #[test]
     fn the_average_decays_while_the_port_is_idle() {
         let mut red = red("10pkt", Params { weight: 0.5, ..Params::default() });
@@ -339,7 +346,7 @@ mod tests {
         assert!((red.average / (10.0 / 1024.0) - 1.0).abs() < 1e-12, "{}", red.average);
     }
 
-    /// A packet finds 30 and is marked; the next comes just as the port falls idle.
+    /// A packet finds 30 packets and is marked. The next packet comes when the port becomes idle.
     #[test]
     fn with_weight_one_a_port_that_is_just_empty_marks_nothing() {
         let mut red = red("10pkt", Params { max: 1.0, gentle: false, ..instantaneous() });
@@ -372,7 +379,7 @@ mod tests {
         assert_eq!(red.arrive(Instant::ZERO, found(30), ack(0).frame()), Verdict::Dropped(DropReason::Early));
     }
 
-    /// With a minimum threshold of 0 an empty queue reaches it, and acknowledgements would never pass.
+    /// With a minimum threshold of 0, an empty queue reaches the threshold, and ACKs would never pass.
     #[test]
     fn the_minimum_threshold_is_above_zero() {
         let (automatic, given) =
@@ -381,7 +388,7 @@ mod tests {
         assert!(given.accepts(Occupancy::Packets(0)));
     }
 
-    /// Both thresholds at 21 packets, weight 1: DCTCP's step above 20.
+    /// Both thresholds are at 21 packets, and the weight is 1. This is DCTCP's step above 20 packets.
     #[test]
     fn step_marking_is_a_special_case() {
         let mut red = red("21pkt", Params { max: 1.0, gentle: false, ..instantaneous() });

@@ -1,13 +1,13 @@
-//! Step marking — DCTCP (Alizadeh et al., SIGCOMM 2010) §3.1: a packet that finds the instantaneous backlog above K is marked.
-//! Equals RED with both thresholds at K and a weight of one.
+//! Step marking — DCTCP (Alizadeh et al., SIGCOMM 2010) §3.1: a packet that finds the present backlog above K
+//! is marked. Step marking is RED with both thresholds at K and a weight of one.
 //!
 //! | symbol | field |
 //! |---|---|
 //! | K | `mark_above`, in packets or bytes |
 //!
 //! Choices:
-//! - The backlog that is compared with K is what the arriving packet finds, the packet in transmission included and the arriving one
-//!   not. Many switches compare at departure instead: [`Params::mark`].
+//! - K is compared with the backlog that the arriving packet finds, including the packet in transmission and
+//!   without the arriving packet. Many switches compare at departure instead: see [`Params::mark`].
 
 use super::{DropReason, MarkAt, PortSetup, QueueDiscipline, QueueInfo, Room, Verdict};
 use crate::packet::Frame;
@@ -25,7 +25,7 @@ pub const INFO: QueueInfo = QueueInfo {
 };
 
 keys! {
-    /// Buffer and threshold are the scenario's.
+    /// Parameters of marks. The scenario sets buffer and threshold.
     #[derive(Copy)]
     pub struct Params {
         /// time of the decision: arrival: by the backlog that the packet finds; departure: by the backlog that it

@@ -1,14 +1,15 @@
-//! TCN — Bai, Chen, Chen, Kim, "Enabling ECN over Generic Packet Scheduling", CoNEXT 2016: a packet that has waited longer
-//! than a threshold is marked when it leaves. The threshold is a time, whatever the rate of the queue.
+//! TCN — Bai, Chen, Chen, Kim, "Enabling ECN over Generic Packet Scheduling", CoNEXT 2016. A packet that has
+//! waited longer than a threshold is marked when it leaves. The threshold is a time, and does not depend on
+//! the rate of the queue.
 //!
 //! | symbol | field |
 //! |---|---|
-//! | T = RTT · λ (§4) | [`Params::threshold`]; auto: the time that the port needs to send K |
+//! | T = RTT · λ (§4) | [`Params::threshold`]; auto: the time in which the port sends K |
 //!
-//! This is TCN with one queue. [`pias`](super::pias) and [`fair`](super::fair) are ports of several queues in which `ecn = sojourn`
-//! marks by the same rule.
+//! This file is TCN with one queue. [`pias`](super::pias) and [`fair`](super::fair) are ports with several
+//! queues, which mark by the same rule if `ecn = sojourn`.
 //!
-//! Choice: a K in packets counts them as 1500 bytes.
+//! Choice: for a K in packets, each packet counts as 1500 bytes.
 
 use super::fifo::Fifo;
 use super::marking::time_to_send;
@@ -27,7 +28,7 @@ pub const INFO: QueueInfo = QueueInfo {
 };
 
 keys! {
-    /// The buffer is the scenario's.
+    /// Parameter of marks. The scenario sets the buffer.
     #[derive(Copy)]
     pub struct Params {
         /// longest sojourn time without a mark; auto: the time in which the port sends mark_above
@@ -35,7 +36,7 @@ keys! {
     }
 }
 
-/// Marks packets at the head that have waited too long.
+/// A queue that marks its first packet if this packet has waited too long.
 #[derive(Debug, Clone)]
 pub struct Tcn {
     threshold: Span,
@@ -88,7 +89,7 @@ mod tests {
         at_us.iter().map(|us| leave(&mut queue, Span::from_micros(*us)).1.marks).collect()
     }
 
-    /// K = 20 packets take 240 us at 1 Gbit/s.
+    /// K = 20 packets, which take 240 us at 1 Gbit/s.
     #[test]
     fn what_waited_longer_than_the_threshold_is_marked() {
         assert_eq!(marks(Params { threshold: None }, &[0, 240, 241, 300]), [0, 0, 1, 1]);

@@ -1,4 +1,4 @@
-//! Shared parts of the tests of this folder.
+//! Shared parts of the tests in this folder.
 
 use super::{Backlog, DropReason, PortSetup, QueuedPacket, Room, Scheduler, SchedulerEffects};
 use crate::engine::Seeds;
@@ -19,7 +19,7 @@ pub(super) fn port(mark_above: &str) -> PortSetup {
     }
 }
 
-/// An ECN-capable packet of 1500 bytes; `seq` tells it from others.
+/// An ECN-capable packet of 1500 bytes. `seq` distinguishes packets.
 pub(super) fn packet(flow: u32, seq: u64, priority: u64) -> Packet {
     let (payload, wire, ecn) = (1460, 1500, EcnField::Ect);
     Packet { seq, priority, conn: ConnId(flow), flow_id: flow, payload, wire, ecn, ..Packet::EMPTY }
@@ -40,11 +40,11 @@ pub(super) fn ack(flow: u32) -> Packet {
     Packet { wire: 40, payload: 0, kind: PacketType::Ack, ecn: EcnField::NotEct, ..packet(flow, 0, 0) }
 }
 
-/// Marks and drops of an arrival, of any packet.
+/// Marks and drops of any packets at an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Admission {
     pub marks: u32,
-    /// For want of room.
+    /// Drops by a full buffer.
     pub drops: usize,
 }
 
@@ -52,18 +52,18 @@ impl Admission {
     pub(super) const DROPPED: Admission = Admission { marks: 0, drops: 1 };
 }
 
-/// Offers a packet to a queue whose port has no limit and sends nothing just now.
+/// Offers a packet to a queue whose port has no limit and transmits nothing.
 pub(super) fn offer(queue: &mut impl Scheduler, packet: Packet) -> Admission {
     offer_behind(queue, 0, packet)
 }
 
-/// Offers a packet to a queue whose port has this limit and sends nothing just now.
+/// Offers a packet to a queue whose port has this limit and transmits nothing.
 pub(super) fn offer_within(limit: &str, queue: &mut impl Scheduler, packet: Packet) -> Admission {
     let room = Room { found: queue.backlog(), limit: limit.parse().unwrap() };
     offer_in(room, queue, packet)
 }
 
-/// Offers a packet to a queue whose port has `transmitted` packets of 1500 bytes on the wire, 0 or 1.
+/// Offers a packet to a queue whose port transmits `transmitted` packets of 1500 bytes, 0 or 1.
 pub(super) fn offer_behind(queue: &mut impl Scheduler, transmitted: u32, packet: Packet) -> Admission {
     let waiting = queue.backlog();
     let found = Backlog {
@@ -87,12 +87,12 @@ pub(super) fn leave(queue: &mut impl Scheduler, at: Span) -> (Option<Packet>, Sc
     (left.map(unqueued), effects)
 }
 
-/// The packets in the order in which they leave, all at time zero.
+/// All packets in the order in which they leave at time zero.
 pub(super) fn drain(queue: &mut impl Scheduler) -> Vec<Packet> {
     std::iter::from_fn(|| leave(queue, Span::ZERO).0).collect()
 }
 
-/// Their `seq`.
+/// `seq` of each packet.
 pub(super) fn seqs(packets: &[Packet]) -> Vec<u64> {
     packets.iter().map(|packet| packet.seq).collect()
 }

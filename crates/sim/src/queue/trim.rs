@@ -1,21 +1,25 @@
-//! NDP's switch queue — Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance",
-//! SIGCOMM 2017, §3.1: a short queue of data. A packet that finds it full loses its payload, and its header goes on, before data.
+//! NDP's switch queue — Handley et al., "Re-architecting datacenter networks and stacks for low latency and
+//! high performance", SIGCOMM 2017, §3.1. The queue of data is short. A packet that finds it full loses its
+//! payload, and its header is forwarded before data.
 //!
 //! | paper | here |
 //! |---|---|
-//! | data queue of eight packets | [`Params::data`] packets that wait; the one in transmission is not among them |
-//! | queue of trimmed headers, acknowledgements and pulls | [`Params::headers`] packets, of any kind without payload |
-//! | weighted round robin, ten headers to a data packet | [`Params::weight`], `headers_sent` |
-//! | the arriving packet or the last one that waits is trimmed, by a fair coin | [`Params::tail`] |
+//! | data queue of eight packets | [`Params::data`] waiting packets, without the packet in transmission |
+//! | queue of trimmed headers, acknowledgements and pulls | [`Params::headers`] packets, of any type without payload |
+//! | weighted round robin, ten headers per data packet | [`Params::weight`], `headers_sent` |
+//! | a fair coin decides whether the arriving packet or the last waiting packet is trimmed | [`Params::tail`] |
 //!
 //! Choices:
-//! - A packet is lost only if the headers' queue is full, or the port's buffer, which limits both queues together. The published
-//!   simulator gives headers twice the bytes of the data queue. [`Params::headers`] is the memory of eight packets of 9 KB in headers of 64
-//!   bytes. A buffer in packets counts a header as a packet.
-//! - Later versions of the authors' simulator give headers strict priority: 100,000 headers to a data packet.
-//! - A trimmed packet has the size of one without payload: `tcp.header`, and the framing of `tcp.wire`.
-//! - A packet that finds the port idle changes nothing in the round robin, which counts headers only while data waits.
-//! - Left out: return to sender, by which a switch sends a header back that finds the headers' queue full.
+//! - A packet is dropped only if the queue of headers is full, or if the port's buffer, which both queues
+//!   share, has no room. In the published simulator, headers have twice the bytes of the data queue. The
+//!   default of [`Params::headers`] is the memory of eight packets of 9 KB, in headers of 64 bytes. In a
+//!   buffer in packets, a header counts as a packet.
+//! - Later versions of the authors' simulator give headers strict priority: 100,000 headers per data packet.
+//! - A trimmed packet has the size of a packet without payload: `tcp.header`, and the framing of `tcp.wire`.
+//! - A packet that finds the port idle does not change the round robin, which counts headers only while data
+//!   waits.
+//! - There is no return to sender, by which a switch returns a header to its sender if the queue of headers
+//!   is full.
 
 use super::fifo::Fifo;
 use super::{
@@ -39,18 +43,18 @@ keys! {
     /// Limits and order of the two queues.
     #[derive(Copy)]
     pub struct Params {
-        /// data packets that may wait, beside the one in transmission
+        /// number of data packets that may wait, without the packet in transmission
         pub data: u32 = "8", 1..=1_000_000u32;
-        /// trimmed packets and control packets that may wait
+        /// number of trimmed packets and control packets that may wait
         pub headers: u32 = "1125", 1..=1_000_000u32;
-        /// headers that are sent for each data packet while both wait
+        /// number of headers sent per data packet while both wait
         pub weight: u32 = "10", 1..=1_000_000u32;
-        /// probability that the last waiting data packet is trimmed in place of the arriving one
+        /// probability that the last waiting data packet is trimmed instead of the arriving packet
         pub tail: f64 = "0.5", 0.0..=1.0;
     }
 }
 
-/// Headers and data.
+/// The two queues of a port.
 #[derive(Debug, Clone)]
 pub struct Trim {
     params: Params,
@@ -135,13 +139,13 @@ mod tests {
         Trim::new(params, port("unlimited"))
     }
 
-    /// The sequence numbers in order of departure, of headers with a minus.
+    /// Sequence numbers in order of departure. Headers have a minus sign.
     fn departures(queue: &mut Trim) -> Vec<i64> {
         let is_header = |packet: &Packet| packet.wire == 40;
         drain(queue).iter().map(|packet| packet.seq as i64 * if is_header(packet) { -1 } else { 1 }).collect()
     }
 
-    /// Eight of twelve packets wait with their payload; four headers go before them.
+    /// Eight of twelve packets keep their payload. Four headers go before them.
     #[test]
     fn packets_beyond_the_data_queue_are_trimmed_to_headers() {
         let mut queue = queue(Params { tail: 0.0, ..Params::default() });
@@ -150,7 +154,7 @@ mod tests {
         assert_eq!(departures(&mut queue), [-9, -10, -11, -12, 1, 2, 3, 4, 5, 6, 7, 8]);
     }
 
-    /// Where the coin says so, the arriving packet takes the place of the last one.
+    /// If the coin decides so, the arriving packet takes the place of the last waiting packet.
     #[test]
     fn the_last_waiting_packet_may_be_trimmed_in_place_of_the_arriving_one() {
         let mut always = queue(Params { tail: 1.0, ..Params::default() });
@@ -158,7 +162,7 @@ mod tests {
         assert_eq!(departures(&mut always), [-8, -9, 1, 2, 3, 4, 5, 6, 7, 10]);
     }
 
-    /// Half of 10,000 packets are trimmed on arrival, give or take three standard deviations of 50.
+    /// Half of 10,000 packets are trimmed on arrival, within three standard deviations of 50 packets.
     #[test]
     fn the_coin_is_fair() {
         let mut queue = queue(Params::default());
@@ -171,7 +175,7 @@ mod tests {
         assert!((4_850..=5_150).contains(&arriving), "{arriving} of 10,000");
     }
 
-    /// Twelve headers and three data packets: ten headers for a data packet while both wait.
+    /// 22 headers and three data packets wait. Ten headers go for each data packet while both wait.
     #[test]
     fn ten_headers_go_for_each_data_packet() {
         let mut queue = queue(Params { tail: 0.0, data: 3, ..Params::default() });
@@ -181,7 +185,7 @@ mod tests {
         assert_eq!(places, [10, 21, 24]);
     }
 
-    /// Acknowledgements wait with the headers, and are dropped with them.
+    /// Acknowledgements wait with the headers, and are dropped as headers are.
     #[test]
     fn control_packets_go_with_the_headers() {
         let mut queue = queue(Params { tail: 0.0, data: 1, headers: 2, ..Params::default() });
@@ -193,7 +197,8 @@ mod tests {
         assert_eq!(seqs(&drain(&mut queue)), [0, 2, 1]);
     }
 
-    /// Of 3,080 bytes, two packets of 1,500 and two headers: the fifth packet finds no room for its header.
+    /// A buffer of 3,080 bytes holds two packets of 1,500 bytes and two headers. The fifth packet finds no
+    /// room for its header.
     #[test]
     fn the_buffer_limits_both_queues_together() {
         let mut queue = queue(Params::default());

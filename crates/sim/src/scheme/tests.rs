@@ -53,7 +53,8 @@ fn schemes_of_a_file_say_what_is_wrong_with_them() {
     assert!(error("transport = \"dctpc\"\nqueue = \"red\"").contains("\"dctcp\""));
     let trims = error("transport = \"dctcp\"\nqueue = \"trim\"");
     assert!(
-        trims.contains("scheme.1.queue: trim takes the payload off") && trims.ends_with("those of ndp do"),
+        trims.contains("scheme.1.queue: trim takes the payload off")
+            && trims.ends_with("whose receivers do: ndp"),
         "{trims}"
     );
     let trims = error(&format!("{text}host_queue = \"trim\""));

@@ -1,4 +1,4 @@
-//! [`Endpoints`]: both ends of a connection, of any protocol. Each event is dispatched by one match.
+//! [`Endpoints`]: both ends of a connection, of any protocol. One `match` dispatches each event.
 
 use crate::host::{
     ConnectionSetup, Endpoint, EndpointContext, EndpointId, Flow, Message, Messages, Outbox, ReceiveEndpoint,
@@ -27,8 +27,9 @@ pub(super) struct AckOutcome {
     pub finished: bool,
 }
 
-/// The list of hosts, as in [`shortflow_cc::hosts`]: each has the ends of a connection in a module of this crate. TCP's, of which
-/// there may be a million, need no pointer to follow.
+/// List of the kinds of hosts, as in [`shortflow_cc::hosts`]. Each kind has the ends of a connection in a
+/// module of this crate. TCP is apart: there may be a million connections, so its ends are stored without a
+/// pointer.
 macro_rules! hosts {
     ($($kind:ident => $module:ident,)+) => {
         /// The two ends, by protocol.
@@ -64,7 +65,7 @@ macro_rules! hosts {
                 }
             }
 
-            /// Takes over the receiver of the connection from another part, with its counts of arrivals.
+            /// Takes the receiver of the connection from another part, with its counts of arrivals.
             pub fn take_receiver(&mut self, other: &mut Endpoints) {
                 match (&mut *self, &mut *other) {
                     (Endpoints::Tcp(mine), Endpoints::Tcp(theirs)) => {
@@ -90,7 +91,8 @@ hosts! {
 }
 
 impl Endpoints {
-    /// Hands a message of `size` bytes to the sender ([`Bytes::MAX`]: endless). Returns its end in the stream.
+    /// Hands a message of `size` bytes to the sender; [`Bytes::MAX`] is a backlogged flow. Returns the end of
+    /// the message in the stream.
     pub fn push(&mut self, flow: Flow, size: Bytes) -> u64 {
         self.messages_mut().push(flow, size)
     }
@@ -179,7 +181,7 @@ impl Endpoints {
         each!(self, pair => pair.receiver.on_timer(timer, cx, out));
     }
 
-    /// The agent of a host has named the connection, whose sender or receiver is there.
+    /// Gives the sender or the receiver its turn, after its host's agent has named the connection.
     pub fn on_turn(&mut self, at_sender: bool, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         each!(self, pair => match at_sender {
             true => pair.sender.on_turn(cx, out),
@@ -187,17 +189,17 @@ impl Endpoints {
         });
     }
 
-    /// Tells the sender that a segment has left the scheduler of its host's port.
+    /// Reports to the sender that a segment has left the scheduler of its host's port.
     pub fn on_left(&mut self, departs: Instant, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         each!(self, pair => pair.sender.on_left(departs, cx, out));
     }
 
-    /// Messages not fully acknowledged.
+    /// Messages that are not fully acknowledged.
     pub fn messages(&self) -> &Messages {
         &each!(self, pair => pair.sender.stream()).messages
     }
 
-    /// As above, mutable.
+    /// [`Endpoints::messages`], mutable.
     pub fn messages_mut(&mut self) -> &mut Messages {
         &mut each!(self, pair => pair.sender.stream_mut()).messages
     }
@@ -207,7 +209,7 @@ impl Endpoints {
         each!(self, pair => pair.sender.stream().snd_una)
     }
 
-    /// One past the last byte that the sender may send, where the receiver grants.
+    /// One past the last byte that grants permit to send; `None` if the receiver sends no grants.
     pub fn permitted(&self) -> Option<u64> {
         each!(self, pair => pair.sender.permitted())
     }
@@ -222,7 +224,7 @@ impl Endpoints {
         each!(self, pair => pair.receiver.arrived(start, end))
     }
 
-    /// Updates the arrived bytes of every message.
+    /// Calls `tell` for every message, with the bytes of the message that have arrived.
     pub fn tell_messages(&mut self, tell: fn(&mut Message, u64)) {
         each!(self, pair => {
             let arrived = |message: &Message| pair.receiver.arrived(message.start, message.end);
@@ -236,7 +238,7 @@ impl Endpoints {
         each!(self, pair => pair.receiver.skipped())
     }
 
-    /// Congestion window in segments, where there is one.
+    /// Congestion window in segments, if the sender has one.
     pub fn cwnd(&self, now: Instant) -> Option<f64> {
         self.view(now).window.map(|window| window.cwnd)
     }
@@ -246,7 +248,7 @@ impl Endpoints {
         self.messages().first().map_or(0, |message| message.timeouts)
     }
 
-    /// Retransmission deadline of a TCP sender that seems to wait for nothing else.
+    /// Retransmission deadline of a TCP sender that waits for nothing else, as far as is known.
     pub fn stalled_until(&self, now: Instant) -> Option<Instant> {
         let Endpoints::Tcp(pair) = self else { return None };
         pair.sender.stalled_until(now)
@@ -323,7 +325,7 @@ mod tests {
         Endpoints::new([identity; 2], &TransportConfig::named(transport).unwrap(), &setup)
     }
 
-    /// Pairs of one protocol merge in any order.
+    /// Receivers move only between pairs of one protocol.
     #[test]
     fn no_receiver_of_another_protocol_is_lost_in_silence() {
         let transports = ["dctcp", "dcqcn", "minimal", "homa", "ndp"];

@@ -10,12 +10,13 @@ pub enum RunError {
     /// Hosts without a path between them.
     #[error("topology: {0}")]
     Route(#[from] RouteError),
-    /// Ideal schedulers need flows known in advance; this traffic entry, counted from 1, waits for answers.
+    /// A traffic entry, counted from 1, whose flows depend on answers. Ideal schedulers need flows that are
+    /// known in advance.
     #[error(
         "traffic.{0}: its flows depend on answers, but ideal schedulers need flows that are known in advance"
     )]
     ClosedLoop(usize),
-    /// RED cannot work with the ports of `place`, whose queue discipline has these parameters.
+    /// K of the ports of `place` is 0, and RED would take it as minimum threshold.
     #[error(
         "{place}.mark_above: 0 is RED's minimum threshold ({queue}.min = auto), so RED would drop every packet that \
          it cannot mark; set {place}.mark_above to 1 packet or more, or set {queue}.min"
@@ -26,7 +27,7 @@ pub enum RunError {
         /// `queue` or `host_queue`.
         queue: &'static str,
     },
-    /// A port's rate has no curve among those of RED.
+    /// RED has no curve for the rate of a port.
     #[error(
         "{queue}.curves: {port} has a rate of {rate}, and the curves are for {known}; add one for {rate}, or set \
          {queue}.curves=none for the curve of {queue}.min, {queue}.max and {queue}.max_p"
@@ -34,39 +35,39 @@ pub enum RunError {
     RateWithoutCurve {
         /// `queue` or `host_queue`.
         queue: &'static str,
-        /// Its name, such as `s0->h1`.
+        /// Name of the port, such as `s0->h1`.
         port: String,
-        /// Its rate.
+        /// Rate of the port.
         rate: Rate,
         /// The rates that have a curve.
         known: String,
     },
-    /// Flows of a class run a transport that does not understand what queues leave of packets.
+    /// Flows of a class have a transport whose receivers do not understand trimmed packets.
     #[error("traffic: class {class:?}: {reason}")]
     Misunderstood {
         /// Name of the class.
         class: String,
-        /// The queue, the transport, and those that would do.
+        /// The queue, the transport, and the transports whose receivers understand trimmed packets.
         reason: String,
     },
-    /// No threads for so many parts of the network, with the reason.
+    /// The system cannot start this number of threads, with the reason.
     #[error("cores: the system cannot start {0} threads: {1}; choose fewer cores")]
     NoThread(usize, std::io::ErrorKind),
-    /// A table found no memory for more rows.
+    /// There is no memory for more rows of a table.
     #[error("no memory is left for more rows of the tables")]
     NoMemory,
-    /// The observer stopped it.
+    /// The observer stopped the run.
     #[error("the run was cancelled")]
     Cancelled,
-    /// Ports that have paused one another in a cycle, with the time since which no packet can leave.
+    /// Ports paused one another in a cycle, so no packet can leave.
     #[error(
         "priority flow control: a deadlock: {ports} have waited for one another since {since}, so no packet can leave; choose \
          routes without cycles, a larger switch.xoff, or a law that keeps queues below XOFF"
     )]
     Deadlock {
-        /// Their names, in order.
+        /// Names of the ports, in order.
         ports: String,
-        /// Time since which the last of them is paused.
+        /// Time at which the last of these ports was paused.
         since: Instant,
     },
     /// A defect of the simulator: packets appeared or vanished.

@@ -1,5 +1,5 @@
-//! [`ExecutionPlan`]: the cores, the order of events and the shortcuts of a run, derived from what its parts need. No plan
-//! changes an outcome.
+//! [`ExecutionPlan`]: the number of cores, the order of events and the shortcuts of a run. The plan follows
+//! from the needs of the run's parts. No plan changes an outcome.
 
 use crate::engine::{EventCode, EventQueue, NodeScope, SHORTEST_SLOT, Seeds};
 use crate::needs::Needs;
@@ -14,35 +14,37 @@ use std::sync::Arc;
 /// Cores of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cores {
-    /// One for each part of the network.
+    /// Number of cores, one for each part of the network.
     pub used: usize,
-    /// The reason for fewer than were asked for.
+    /// The reason, if the number is smaller than requested.
     pub why: Option<String>,
 }
 
-/// Choices of a plan. [`ExecutionPlan::derive`] makes them by the size of the network. [`ExecutionPlan::set`] takes any that the
-/// needs of the run allow.
+/// Choices of a plan. [`ExecutionPlan::derive`] makes the choices by the size of the network.
+/// [`ExecutionPlan::set`] accepts any choices that the needs of the run allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Modes {
-    /// Parts of the network, each on a core.
+    /// Number of parts of the network. Each part has a core.
     pub cores: usize,
-    /// In windows: nodes take windows of at most the shortest link delay one after another, and packets need no events.
-    /// Otherwise in order of time.
+    /// True to process events in windows: nodes process windows of at most the shortest link delay one after
+    /// another, and packets need no events. False to process events in order of time.
     pub windows: bool,
-    /// The path of a connection is computed once.
+    /// True if the path of a connection is computed once.
     pub fixed_paths: bool,
-    /// Data of the next events is prefetched.
+    /// True if data of the next events is prefetched.
     pub prefetch: bool,
-    /// Packets that a TCP end expects take a short path.
+    /// True if packets that a TCP end expects take a short path.
     pub predicts: bool,
-    /// Hosts take expected packets as soon as the last switch has sent them, and their card's timers.
+    /// True if hosts take expected packets as soon as the last switch has sent them, and run the timers of
+    /// their cards early.
     pub early_hosts: bool,
-    /// In windows, switches with independent outputs forward the packets of a window output by output.
+    /// True if, in windows, switches with independent outputs forward the packets of a window output by
+    /// output.
     pub by_output: bool,
 }
 
 impl Modes {
-    /// In order of time on one core, without shortcuts.
+    /// Events in order of time on one core, without shortcuts.
     pub const PLAIN: Modes = Modes {
         cores: 1,
         windows: false,
@@ -59,37 +61,39 @@ impl Modes {
 pub struct ExecutionPlan {
     /// The choices.
     pub modes: Modes,
-    /// The reason for fewer cores than were asked for.
+    /// The reason, if the number is smaller than requested.
     pub fewer_cores: Option<String>,
-    /// Packets are watched.
+    /// True if packets are watched.
     pub(super) watched: bool,
-    /// Some law reads what ports report.
+    /// True if some law reads reports of ports.
     pub(super) telemetry: bool,
-    /// Some host has one packet of a flow in its port at a time.
+    /// True if some host has at most one packet of a flow in its port.
     pub(super) cards_hold_one: bool,
     /// Needs of the parts of the run.
     pub(super) needs: Needs,
-    /// The part of each node.
+    /// Number of the part of each node.
     pub(super) owner: Arc<[u32]>,
-    /// The shortest delay of a link between two parts.
+    /// Shortest delay of a link between two parts.
     pub(super) lookahead: Span,
-    /// The shortest delay of a link, if nodes may be simulated one after another.
+    /// Shortest delay of a link, if nodes may be simulated one after another.
     node_lookahead: Option<Span>,
 }
 
-/// Packets a part must carry in a window, at full rate. With fewer, parts wait for one another longer than they work.
+/// Number of packets that a part must carry in a window at full rate. With fewer packets, parts wait longer
+/// for one another than they work.
 const MIN_PACKETS_PER_WINDOW: f64 = 100.0;
-/// Ports from which on the data of the next events exceeds the near caches.
+/// Number of ports from which on the data of the next events exceeds the near caches.
 const LARGE: usize = 1024;
-/// Windows need so many ports, or so many packets that a link carries in one, and so many nodes per global event in a window.
+/// Windows need this number of ports, or this number of packets that a link carries in one window, and this
+/// number of nodes per global event in a window.
 const PORTS: usize = 128;
 const PACKETS: f64 = 4.0;
 const NODES: f64 = 32.0;
-/// Events per slot in order of time: few sort fastest, several can be prefetched together.
+/// Events per slot in order of time. Few events sort fastest, and several events can be prefetched together.
 const FEW: f64 = 1.2;
 const SEVERAL: f64 = 4.5;
 
-/// Recommended number of cores, at most `most`. [`run_on`](super::run_on) takes any.
+/// Recommended number of cores, at most `most`. [`run_on`](super::run_on) accepts any number.
 pub fn cores(scenario: &Scenario, scheme: &Scheme, most: usize, watched: bool) -> Cores {
     let needs = needs(scenario, scheme, watched);
     let plan = |cores| ExecutionPlan::of(scenario, needs.clone(), cores);
@@ -110,7 +114,7 @@ pub fn cores(scenario: &Scenario, scheme: &Scheme, most: usize, watched: bool) -
     Cores { used: 1, why }
 }
 
-/// Needs of the parts of a run; packets may be `watched`.
+/// Needs of the parts of a run. `watched` is true if packets are watched.
 fn needs(scenario: &Scenario, scheme: &Scheme, watched: bool) -> Needs {
     let watch = watched.then(|| Needs::global_order("each packet is recorded"));
     let own = "the transport is user-defined";
@@ -130,7 +134,7 @@ fn needs(scenario: &Scenario, scheme: &Scheme, watched: bool) -> Needs {
 }
 
 impl ExecutionPlan {
-    /// Fastest plan on at most `cores` cores. Packets may be `watched`.
+    /// Fastest plan on at most `cores` cores. `watched` is true if packets are watched.
     pub fn derive(scenario: &Scenario, scheme: &Scheme, cores: usize, watched: bool) -> ExecutionPlan {
         let plan = ExecutionPlan::of(scenario, needs(scenario, scheme, watched), cores);
         let transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
@@ -144,7 +148,7 @@ impl ExecutionPlan {
         ExecutionPlan { watched, telemetry, cards_hold_one, modes, ..plan }
     }
 
-    /// Plan of an unwatched run with these choices. `None` if its needs forbid them.
+    /// Plan of an unwatched run with these choices; `None` if the needs of the run forbid the choices.
     pub fn set(modes: Modes, scenario: &Scenario, scheme: &Scheme) -> Option<ExecutionPlan> {
         let plan = ExecutionPlan::derive(scenario, scheme, modes.cores, false);
         let is_legal = plan.modes.cores == modes.cores
@@ -226,8 +230,8 @@ impl ExecutionPlan {
     }
 }
 
-/// True if windows are faster: the network or the window is large enough, a node gets at least a packet in a window at full rate,
-/// and flows and samples seldom end windows.
+/// True if windows are faster. The network or the window must be large enough, a node must get at least one
+/// packet per window at full rate, and flows and samples must rarely end windows.
 fn windows_pay(scenario: &Scenario, slot: Span) -> bool {
     let (graph, size) = (&scenario.graph, scenario.tcp.link_bytes(scenario.tcp.mss));
     let slots = |time: Span| time.as_secs_f64() / slot.as_secs_f64();
@@ -242,7 +246,8 @@ fn windows_pay(scenario: &Scenario, slot: Span) -> bool {
         && NODES * interruptions <= nodes
 }
 
-/// Part of each node: racks in order, other switches with the least loaded part among their neighbours.
+/// Part of each node. Racks are divided in order. Other switches get the least loaded part among their
+/// neighbours' parts.
 fn owners(graph: &Graph, parts: usize) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let mut owner = vec![NONE; graph.nodes.len()];
@@ -254,7 +259,7 @@ fn owners(graph: &Graph, parts: usize) -> Vec<u32> {
     for (host, place) in owner.iter_mut().take(graph.hosts()).enumerate() {
         *place = (graph.rack(HostId::from(host)) as usize * parts / graph.racks().max(1)) as u32;
     }
-    // Links of the switches of each part.
+    // Number of links of the switches of each part.
     let mut load = vec![0; parts];
     let mut front: Vec<usize> = (0..graph.hosts()).collect();
     while !front.is_empty() {
@@ -271,7 +276,7 @@ fn owners(graph: &Graph, parts: usize) -> Vec<u32> {
         }
         front = next;
     }
-    // Switches that no host reaches.
+    // Switches that no host reaches get part 0.
     owner.iter_mut().filter(|part| **part == NONE).for_each(|part| *part = 0);
     owner
 }

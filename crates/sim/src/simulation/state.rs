@@ -28,7 +28,8 @@ use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, NodeId, PortId, Sp
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// First number of flows that start after the measured time. They are load for the others, with their own rows if any.
+/// First number of flows that start after the measured time. These flows are load for the other flows. They
+/// have rows of their own if the scenario records them.
 const DRAIN: u32 = 1 << 31;
 
 /// Events between two calls of the observer.
@@ -42,11 +43,12 @@ pub(super) struct Simulation<'a> {
     pub(super) network: Network,
     pub(super) connections: Connections,
     agents: Agents,
-    /// Persistent connections by traffic entry (unless all share them), ends and number.
+    /// Persistent connections by traffic entry (`None` if all entries share them), ends and number.
     persistent: BTreeMap<(Option<usize>, HostId, HostId, u32), ConnId>,
     sources: Sources,
     pub(super) flows: Vec<FlowRow>,
-    /// Flows that start after the measured time, if the scenario records them; their number and bytes.
+    /// Flows that start after the measured time, if the scenario records them. Then the number and the bytes
+    /// of all such flows.
     pub(super) drain_flows: Vec<FlowRow>,
     drained: (u64, u64),
     backlogged: Vec<Backlogged>,
@@ -65,10 +67,10 @@ pub(super) struct Simulation<'a> {
     acked_before: BTreeMap<FlowId, [(Instant, u64); 2]>,
     /// Seconds and bytes of flows with a known rate, at the last estimate that found any.
     rated: (f64, f64),
-    /// Finite flows not known to be done, including those planned by applications.
+    /// Number of finite flows not known to be finished, including flows planned by applications.
     pending: u64,
-    /// Time from the end of a message until all parts know; then the receiver closes and the run may end. It is the longest
-    /// delay of a link, whatever the parts are.
+    /// Time from the end of a message until all parts know of it. Then the receiver closes, and the run may
+    /// end. This is the longest delay of a link, whatever the parts are.
     finish_delay: Span,
     /// The measured time.
     window: Range<Instant>,
@@ -77,32 +79,32 @@ pub(super) struct Simulation<'a> {
     pub(super) packets_received: u64,
     /// Sequence gaps of closed connections.
     pub(super) skips: Vec<SequenceGap>,
-    /// First broken invariant of a connection.
+    /// First violated invariant of a connection.
     pub(super) broken: Option<String>,
-    /// No memory for more rows: the run ends with an error.
+    /// True if there is no memory for more rows. The run then ends with an error.
     is_full: bool,
     /// True if an observer wants packet events.
     watched: bool,
-    /// The simulated part of the network; the whole network if None.
+    /// Simulated part of the network; `None` for the whole network.
     pub(super) part: Option<Part>,
-    /// Events that every part handles: starts and ends of flows, single and periodic events.
+    /// Number of events that every part handles: starts and ends of flows, single and periodic events.
     pub(super) common: u64,
     /// Buffer for lists of ports.
     arriving: Vec<PortId>,
-    /// Bytes that receivers have, of which applications learn at this time, by number of the connection.
+    /// Bytes that receivers have, by the time at which the application learns of them, and by flow id.
     answers: BTreeMap<(Instant, u32), u64>,
-    /// A place to list those that lead to hosts, and when something reaches them.
+    /// Buffer for lists of ports that lead to hosts, with arrival times.
     reached: Vec<(PortId, Instant)>,
 }
 
-/// An endless flow, with its acknowledged bytes at the last sample.
+/// A backlogged flow, with its acknowledged bytes at the last sample.
 struct Backlogged {
     conn: ConnId,
     flow: FlowId,
     sampled: u64,
 }
 
-/// Checks that receivers understand what the scheme's queues leave of packets.
+/// Fails if a queue of the scheme trims packets, and receivers of a class do not understand headers.
 fn check_trims(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError> {
     let queues = [&scheme.queue, &scheme.host_queue].map(QueueConfig::kind);
     let Some(queue) = queues.into_iter().find(|kind| kind.info().trims) else { return Ok(()) };
@@ -115,7 +117,7 @@ fn check_trims(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError> {
     }
 }
 
-/// Checks that RED works with the thresholds and rates of all ports.
+/// Fails if RED cannot work with the threshold or rate of a port.
 fn check_thresholds(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError> {
     let graph = &scenario.graph;
     for (from, to, rate) in graph.directions() {
@@ -136,7 +138,7 @@ fn check_thresholds(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError
 }
 
 impl<'a> Simulation<'a> {
-    /// A simulation by `plan`, before it is split into parts.
+    /// A simulation by `plan`, which is not split into parts.
     pub(super) fn new(
         (scenario, scheme): (&'a Scenario, &'a Scheme),
         seed: u64,
@@ -214,7 +216,8 @@ impl<'a> Simulation<'a> {
         self.window.end + self.scenario.drain
     }
 
-    /// Handles events until the measured time is over and all finite flows are known to be done, or the drain is over.
+    /// Handles events until the measured time is over and all finite flows are known to be finished, or until
+    /// the drain is over.
     pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
         self.run_until(self.limit(), observer)?;
         self.report(Instant::MAX, observer);
@@ -345,7 +348,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Handles an event. An arriving packet goes through `place`.
-    #[inline(always)] // an event that is handed over costs its packing and unpacking
+    #[inline(always)] // passing the event to a function would cost its packing and unpacking
     pub(super) fn handle(&mut self, event: Event, place: &mut Packet) {
         match event {
             Event::Network(NetworkEvent::Arrive(port)) if self.arrive(port).is_some() => {}
@@ -375,7 +378,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Short path of a packet at the far end of a port. Returns `None` in rare cases, which take the long path.
+    /// Short path of a packet at the far end of a port. Returns `None` if the packet needs the long path.
     #[inline(always)]
     fn arrive(&mut self, port: PortId) -> Option<()> {
         match self.network.leads_to_host(port)? {
@@ -391,7 +394,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Handles events of all parts.
+    /// Handles an event that all parts have.
     #[inline(never)] // keeps the path of packets short
     fn handle_common(&mut self, event: Event) {
         match event {
@@ -415,7 +418,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Delivers a packet to its endpoint. Late packets of closed connections end here.
+    /// Delivers a packet to its endpoint. Late packets of closed connections are ignored.
     #[inline(never)] // keeps the path of packets at switches short
     pub(super) fn receive(&mut self, packet: &mut Packet) {
         self.packets_received += 1;
@@ -458,7 +461,7 @@ impl<'a> Simulation<'a> {
         self.publish(Notice::Acked { conn, acked, at: self.events.now() });
     }
 
-    /// Takes note, in all parts.
+    /// Handles a notice here, and sends it to all other parts.
     fn publish(&mut self, notice: Notice) {
         self.on_notice(notice);
         self.part.iter_mut().for_each(|part| part.notices.push(notice));
@@ -496,7 +499,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The application that has waited longest for it learns of an arrival.
+    /// Lets the application that has waited longest learn of an arrival.
     fn answer(&mut self) {
         let now = self.events.now();
         self.pending -= 1;
@@ -507,7 +510,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Ends the backlogged flow of a connection with the data sent so far.
+    /// Ends the backlogged flow of a connection after the data sent so far.
     fn stop(&mut self, conn: ConnId) {
         let connection = self.connections.slot(conn);
         if owns(&self.part, connection.source) && connection.ends.stop() {
@@ -536,7 +539,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Runs a timer of a connection, which may be closed by now. Host `early` takes it early.
+    /// Runs a timer of a connection, which may have been closed since. `early` is the host that runs the
+    /// timer early.
     #[inline(never)] // keeps the path of packets short
     fn on_timer(&mut self, conn: ConnId, timer: u8, early: Option<HostId>) {
         let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
@@ -560,7 +564,7 @@ impl<'a> Simulation<'a> {
         self.tell_senders();
     }
 
-    /// Updates the arrived bytes of every message.
+    /// Calls `tell` for every message, with the bytes of the message that have arrived.
     fn tell_messages(&mut self, tell: fn(&mut Message, u64)) {
         self.connections.iter_mut().for_each(|(_, connection)| connection.ends.tell_messages(tell));
     }

@@ -1,4 +1,4 @@
-//! Packets of networks whose ports share memory or pause, or whose packets are watched.
+//! Packets of networks whose ports share memory or pause data, or whose packets are watched.
 
 use super::{Network, PortHooks, WithNetwork, hand_over};
 use crate::engine::EventQueue;
@@ -7,8 +7,9 @@ use crate::probe::watch::EnqueueRecord;
 use shortflow_units::{Instant, PortId};
 
 impl Network {
-    /// Enqueues a packet at `port` if ports share memory or packets are watched.
-    #[inline(never)] // keeps the path of the others short
+    /// Enqueues a packet at `port` if ports share memory or are under flow control, or if packets are
+    /// watched.
+    #[inline(never)] // keeps the common path short
     pub(super) fn forward_hooked(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
@@ -54,7 +55,7 @@ impl Network {
     }
 
     /// Records drops of a port for the tracer.
-    #[inline(never)] // keeps the path of the others short
+    #[inline(never)] // keeps the common path short
     pub(super) fn note_drops(&mut self, now: Instant, port: PortId) {
         let Some(watch) = self.special.as_mut().and_then(|special| special.watch.as_mut()) else { return };
         let sender = &mut self.ports[port.index()];

@@ -6,14 +6,16 @@ use crate::packet::{Packet, Packets};
 use crate::queue::{DropReason, Scheduler, SchedulerEffects};
 use shortflow_units::{Bytes, Instant};
 
-/// A port whose link can fail, and damage or delay packets.
+/// Methods of a port whose link can fail, and can damage or delay packets.
 impl Port {
-    /// True if the head of the wire arrives now; false if the link has failed since its event was scheduled.
+    /// True if the head of the wire arrives at `now`. False if the link has failed since the event was
+    /// scheduled.
     pub fn is_due(&mut self, packets: &mut Packets, now: Instant) -> bool {
         self.arrival_of_head(packets) == Some(now)
     }
 
-    /// Delivers `packet` from the wire, drops it, or keeps it. Returns until when it is kept.
+    /// Delivers `packet` from the wire, drops it, or delays it. The error is the time until which the packet
+    /// is delayed, or `None` if the packet is dropped.
     pub fn pass(&mut self, now: Instant, packet: &mut Packet) -> Result<(), Option<Instant>> {
         let Some(faults) = &mut self.faults else { return Ok(()) };
         match faults.pass() {
@@ -29,7 +31,7 @@ impl Port {
         }
     }
 
-    /// Packet kept until now.
+    /// Packet that was delayed until `now`.
     pub fn release(&mut self, now: Instant) -> Option<Packet> {
         self.faults.as_mut()?.release(now)
     }
@@ -39,7 +41,7 @@ impl Port {
         self.faults.as_ref().is_some_and(|faults| faults.is_down())
     }
 
-    /// The link fails. Waiting packets and those on the wire are lost.
+    /// Lets the link fail. Waiting packets and packets on the wire are lost.
     pub fn fail(&mut self, now: Instant, packets: &mut Packets, mut wake: impl FnMut(PortEvent)) {
         self.advance_departures(now);
         let Some(faults) = &mut self.faults else { return };
@@ -83,7 +85,7 @@ impl Port {
         self.busy_until = now;
     }
 
-    /// The link recovers.
+    /// Lets the link recover.
     pub fn restore(&mut self) {
         if let Some(faults) = &mut self.faults {
             faults.restore();

@@ -13,7 +13,8 @@ impl Port {
         self.waits.then_some(self.busy_until)
     }
 
-    /// The transmitter is free: sends the next packet, unless the link has failed. Returns it with its wait.
+    /// Sends the next packet when the transmitter becomes free, and returns it. Returns `None` if nothing is
+    /// sent, or if the link has failed since the event was scheduled.
     pub fn transmit_done<'p>(
         &mut self,
         now: Instant,
@@ -27,7 +28,7 @@ impl Port {
         self.send_next(now, packets, wake)
     }
 
-    /// Starts the next transmission and tells of what follows. Returns the packet with its wait.
+    /// Starts the next transmission, and passes the events that follow to `wake`. Returns the packet.
     #[inline]
     pub(super) fn send_next<'p>(
         &mut self,
@@ -39,7 +40,7 @@ impl Port {
         if let Some(sent) = self.ring.back().filter(|_| started) {
             self.tell(packets.get(sent.packet), sent.departs, &mut wake);
         }
-        self.waits = started && self.queue.waiting().packets > 0; // otherwise all that wait are paused
+        self.waits = started && self.queue.waiting().packets > 0; // if no packet was sent, all waiting packets are paused
         if self.waits {
             wake(PortEvent::Done(self.busy_until, self.from));
         }
@@ -81,7 +82,7 @@ impl Port {
                 && let Some(sent) = self.ring.back()
             {
                 departs = sent.departs; // without the transmitter's pause, which follows the last bit
-                self.waits = waiting.packets > 1; // the packet has passed paused ones
+                self.waits = waiting.packets > 1; // if other packets wait at an idle port, they are paused
             }
         } else if !self.waits {
             self.waits = waiting.packets > 0;
@@ -123,7 +124,7 @@ impl Port {
         true
     }
 
-    /// A data packet begins to leave, and takes a report on.
+    /// Counts a packet whose transmission begins, and writes a report into it if it is a data packet.
     #[inline(never)] // keeps the path of ports that do not report short
     fn write_report(&mut self, at: Instant, packet: &mut Packet) {
         let (takes, rate) = (packet.wire_size().plus(self.gap()), self.rate);
@@ -135,7 +136,7 @@ impl Port {
         *sent += takes;
     }
 
-    /// Counts what the scheduler did.
+    /// Counts the marks, drops and trims of the scheduler.
     fn count(&mut self, effects: &SchedulerEffects, packets: &mut Packets, wake: &mut impl FnMut(PortEvent)) {
         self.counters.marked += u64::from(effects.marks);
         for (fate, waiting) in &effects.fates {
@@ -154,8 +155,8 @@ impl Port {
         }
     }
 
-    /// A waiting packet loses its payload. Its host hears no more of it.
-    #[inline(never)] // keeps the path of the others short
+    /// Trims a packet. Its host gets the same report as for a drop.
+    #[inline(never)] // keeps the common path short
     fn trim(&mut self, wire: u16, packet: &mut Packet, wake: &mut impl FnMut(PortEvent)) {
         self.counters.trimmed += 1;
         self.tell(packet, Instant::ZERO, wake);
@@ -165,14 +166,14 @@ impl Port {
         packet.trim(wire);
     }
 
-    /// Reports to the host the departure of a waiting packet, or its drop.
+    /// Reports the departure of a waiting packet to the host, or with a `departs` of zero its drop.
     pub(super) fn tell(&self, packet: &Packet, departs: Instant, wake: &mut impl FnMut(PortEvent)) {
         if self.of_host && packet.payload > 0 {
             wake(PortEvent::Left(Left { conn: packet.conn, flow_id: packet.flow_id, departs }));
         }
     }
 
-    /// Counts waiting packets that were dropped.
+    /// Removes dropped packets from the backlog and from the counters of accepted packets.
     fn evict(&mut self, now: Instant, effects: &SchedulerEffects) {
         for (_, waiting) in effects.drops() {
             self.counters.evict(&self.window, now, waiting.wire_size());

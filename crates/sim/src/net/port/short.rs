@@ -1,7 +1,8 @@
-//! Short path of a packet through a port without faults or tracer.
+//! Short path of a packet through a port without faults, reports or tracer.
 //!
-//! In arrival order the backlog is an upper bound, because departures are counted late. While even that is quiet, a packet is
-//! accepted without counting them. A scheduler is passed by where nothing waits and the transmitter is idle.
+//! With a queue discipline in arrival order, the known backlog is an upper bound, because departures are
+//! counted late. While this bound is quiet, packets are accepted without counting departures. With a
+//! scheduler, a packet takes the short path if no packet waits and the transmitter is idle.
 
 use super::{Backlog, InFlight, Port, Queue, ShortPath};
 use crate::packet::{Frame, Packet, PacketId, Packets};
@@ -13,9 +14,9 @@ use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Span};
 pub(in crate::net) struct Departure {
     /// Departure of its last bit.
     pub departs: Instant,
-    /// Its wait in the queue.
+    /// Wait in the queue.
     pub waits: Span,
-    /// True if CE is to be set.
+    /// True if the packet gets CE.
     pub is_marked: bool,
 }
 
@@ -37,7 +38,7 @@ impl Port {
         self.find_quiet();
     }
 
-    /// Sets the quiet backlog. The first marked packet finds one more than the threshold.
+    /// Sets the quiet backlog. The first marked packet finds one packet more than the threshold.
     pub(super) fn find_quiet(&mut self) {
         let Backlog { packets, bytes } = self.mark_above;
         let unmarked = Backlog { packets: packets.saturating_add(1), bytes };
@@ -65,8 +66,8 @@ impl Port {
         }
     }
 
-    /// [`Port::offer`] at a port that is not in arrival order.
-    #[inline(never)] // keeps the path of the others short
+    /// [`Port::offer`] at a port whose queue is not in arrival order, or that has no short path.
+    #[inline(never)] // keeps the common path short
     fn offer_when_idle(&mut self, now: Instant, frame: Frame) -> Option<Departure> {
         if self.short_path != ShortPath::WhenIdle || self.waits || self.busy_until > now {
             return None;
@@ -107,7 +108,7 @@ impl Port {
     }
 
     /// [`Port::offer_in_order`] with the exact backlog.
-    #[inline(never)] // keeps the path of the others short
+    #[inline(never)] // keeps the common path short
     fn judge(&mut self, now: Instant, frame: Frame, mut after: Backlog) -> Option<Departure> {
         while let Some(gone) = self.ring.pop_departed(now) {
             after.remove(gone);
@@ -195,7 +196,7 @@ mod tests {
         port
     }
 
-    /// Lets transmissions end and packets arrive up to `until`. `left` gets the packets that arrive.
+    /// Lets transmissions end and packets arrive up to `until`. `left` receives the packets that arrive.
     fn advance((port, packets): (&mut Port, &mut Packets), until: Instant, left: &mut Vec<String>) {
         loop {
             let done = port.next_done().filter(|done| *done <= until);
@@ -212,7 +213,8 @@ mod tests {
         }
     }
 
-    /// Sends packets through a port, on the short path if `shortly`. Returns the number on that path, and all packets that left.
+    /// Sends packets through a port, on the short path if `shortly`. Returns the number of packets on the
+    /// short path, and all packets that left.
     fn pass(port: &mut Port, packets: &[(u64, Packet)], shortly: bool) -> (usize, Vec<String>) {
         let (mut places, mut now, mut short, mut left) = (Packets::default(), Instant::ZERO, 0, Vec::new());
         for (gap, packet) in packets {
@@ -235,8 +237,8 @@ mod tests {
     }
 
     proptest! {
-        /// Under every discipline, packets on the short path leave as on the long one, and leave the same state behind. The last
-        /// packet finds the port idle.
+        /// Under every discipline, packets on the short path leave as on the long path, and leave the same
+        /// state behind. The last packet finds the port idle.
         #[test]
         fn the_short_path_agrees_with_the_long_one(
             drawn in prop::collection::vec((0u64..30_000, 0u32..4, 0u64..10, 41u16..=1500), 1..100),

@@ -1,18 +1,24 @@
-//! [`Accounts`]: where the completion time of each flow went, to the picosecond.
+//! [`Accounts`]: the causes of each flow's completion time, to the picosecond.
 //!
-//! An account is the critical path of the packet that completes the flow, from the flow's start. Each packet carries its course
-//! so far, and each instant of it has one cause:
+//! An account is the critical path of the packet that completes the flow, from the start of the flow. Each
+//! packet has a course, which is its critical path so far. Each instant of a course has one cause:
 //!
-//! - **At a port** a packet that finds one of its own flow and direction takes that one's course, up to its departure: the link
-//!   was busy with the flow. The rest of the wait is queueing behind others, or a pause of the port. Then come its own
-//!   transmission, propagation, and delays of the host or of faults.
-//! - **A receiver's packet** has the course of the last data that came before it.
-//! - **New data** has the course of what let it go: the start of the flow; the acknowledgement that made room in the window, or
-//!   the grant, whose way so far was an earlier round; or, behind a pacer, a small queue or an agent, the packet before it.
-//! - **Repeated data** has the course of the lost packet up to its hand-over; the time since is loss recovery, or timeout.
-//! - Data after an acknowledgement of another message waited for that message since its own flow started.
+//! - **At a port**, a packet that waits behind a packet of its own flow and direction takes the course of
+//!   that packet up to its departure, because the link was busy with the flow. The rest of the wait is
+//!   queueing behind other packets, or a pause of the port. Transmission, propagation, and delays of the host
+//!   or of faults follow.
+//! - **A packet from the receiver** has the course of the last data that arrived before it.
+//! - **New data** has the course of the event that permitted it: the start of the flow, the acknowledgement
+//!   that opened the window, or the grant. The round trip of an acknowledgement or grant becomes an earlier
+//!   round. If a pacer, a small queue or an agent held the data, the data has the course of the packet before
+//!   it.
+//! - **Retransmitted data** has the course of the lost packet up to its hand-over. The time since then is
+//!   loss recovery, or timeout.
+//! - **Data after an acknowledgement of another message** has waited for that message since the start of its
+//!   own flow.
 //!
-//! A packet that waits at the receiver for a missing one is never on the path: the missing one is.
+//! A packet that waits at the receiver for a missing packet is never on the critical path, but the missing
+//! packet is.
 
 mod course;
 mod line;
@@ -28,32 +34,32 @@ use sender::{Connection, Message, Prompt};
 use shortflow_units::{Bytes, FlowId, Instant, PortId};
 use std::collections::BTreeMap;
 
-/// Flows to account for.
+/// Choice of accounts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Explained {
-    /// A flow whose steps are kept, by its row in the flow table.
+    /// Row in the flow table of the flow whose steps are recorded.
     pub traced: Option<FlowId>,
 }
 
-/// A sender after an event.
+/// State of a sender after an event.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Standing {
-    /// First byte that is not acknowledged.
+    /// First unacknowledged byte.
     pub una: u64,
-    /// One past the last byte that is granted, where there are grants.
+    /// One past the last granted byte, if there are grants.
     pub permitted: Option<u64>,
 }
 
-/// A packet on its way: at a port, or at a node for the time of an event.
+/// A packet in flight: at a port, or at no port during an event or on a link.
 #[derive(Debug, Clone)]
 struct Flight {
     port: Option<PortId>,
     waiting: Waiting,
-    /// The cause of an arrival later than propagation takes.
+    /// Cause of an arrival that is later than the propagation delay.
     late: Cause,
 }
 
-/// Number of a connection, type and sequence number of a packet, and a number that tells copies apart.
+/// Number of the connection, type and sequence number of a packet, and a number that distinguishes copies.
 type FlightKey = (u32, u8, u64, u64);
 
 /// A packet that its host has just sent.
@@ -73,14 +79,14 @@ pub struct Accounts {
     connections: BTreeMap<u32, Connection>,
     flights: BTreeMap<FlightKey, Flight>,
     copies: u64,
-    /// Packets sent during the present event, and what let them go.
+    /// Packets sent during the present event, and the prompt of this event.
     fresh: Vec<Fresh>,
     prompt: Prompt,
     finished: Vec<FlowAccount>,
 }
 
 impl Accounts {
-    /// No account yet, in a network with these ports and `gap` bytes' time between frames.
+    /// Empty accounts, for a network with these ports. Frames are `gap` bytes apart.
     pub fn new(explained: Explained, ports: &[LinkEnd], hosts: usize, gap: Bytes) -> Accounts {
         Accounts {
             explained,
@@ -99,7 +105,8 @@ impl Accounts {
         std::mem::take(&mut self.finished)
     }
 
-    /// A flow starts with bytes `first..end` of its connection. `flow`: its row, unless it is endless or without one.
+    /// Starts a flow with bytes `first..end` of its connection. `flow` is the row of the flow; `None` for a
+    /// backlogged flow, or without a row.
     pub fn begin(
         &mut self,
         now: Instant,
@@ -116,7 +123,7 @@ impl Accounts {
         of.messages.push_back(Message { first, end, flow, start: now, traced, heard: None });
     }
 
-    /// A packet reaches its host, whose answer follows.
+    /// Records that a packet reaches its host. The answer of the host follows.
     pub fn arrive(&mut self, now: Instant, packet: &Packet) {
         self.settle();
         let flight = self.find(packet, None).and_then(|key| self.flights.remove(&key));
@@ -131,7 +138,7 @@ impl Accounts {
         }
     }
 
-    /// It has been answered; its sender stands so, if this is one.
+    /// Records that the packet has been answered. `standing` is the state of the connection's sender.
     pub fn answered(&mut self, now: Instant, connection: u32, standing: Standing) {
         let Some(of) = self.connections.get_mut(&connection) else { return };
         let arrived = match &self.prompt {
@@ -148,26 +155,27 @@ impl Accounts {
         }
     }
 
-    /// A timer of a connection runs, which ends a wait for this cause.
+    /// Records that a timer of a connection runs, which ends a wait for `cause`.
     pub fn wake(&mut self, cause: Cause) {
         self.settle();
         self.prompt = Prompt::Timer(cause);
     }
 
-    /// It was the retransmission timer.
+    /// Records that this timer was the retransmission timer.
     pub fn timed_out(&mut self, now: Instant, connection: u32) {
         if let Some(of) = self.connections.get_mut(&connection) {
             of.timed_out = Some(now);
         }
     }
 
-    /// A host's agent names a connection.
+    /// Records that a host's agent names a connection.
     pub fn turn(&mut self) {
         self.settle();
         self.prompt = Prompt::Turn;
     }
 
-    /// A packet has come to a port at `at`, perhaps in vain; other packets may have been dropped for it.
+    /// Records that a packet reaches a port at `at`. `dropped` has the packets that were dropped for it, or
+    /// the packet itself.
     pub fn enqueue(
         &mut self,
         (at, port, of_host): (Instant, PortId, bool),
@@ -197,7 +205,7 @@ impl Accounts {
         dropped.iter().filter(|(_, other)| !is_it(other)).for_each(|(_, other)| self.lose(Some(port), other));
     }
 
-    /// A packet is lost at a port, or behind it.
+    /// Records that a packet is lost at a port, or after it has left the port.
     pub fn lose(&mut self, port: Option<PortId>, packet: &Packet) {
         self.settle();
         if let Some(key) = port.and_then(|port| self.find(packet, Some(port))) {
@@ -209,7 +217,7 @@ impl Accounts {
         }
     }
 
-    /// A waiting packet loses its payload at a port.
+    /// Records that a waiting packet is trimmed at a port.
     pub fn trim(&mut self, port: PortId, packet: &Packet) {
         self.settle();
         let key = self.find(packet, Some(port));
@@ -218,7 +226,7 @@ impl Accounts {
         }
     }
 
-    /// The last bit of a packet left a port at `at`.
+    /// Records that the last bit of a packet left a port at `at`.
     pub fn depart(&mut self, at: Instant, port: PortId, packet: &Packet) {
         self.settle();
         let key = self.find(packet, Some(port));
@@ -235,14 +243,14 @@ impl Accounts {
         }
     }
 
-    /// The first copy of a packet at this port, or at none.
+    /// First copy of a packet at `port`, or at no port.
     fn find(&self, packet: &Packet, port: Option<PortId>) -> Option<FlightKey> {
         let (number, kind, seq) = (packet.flow_id, packet.kind as u8, packet.seq);
         let copies = self.flights.range((number, kind, seq, 0)..=(number, kind, seq, u64::MAX));
         copies.filter(|(_, flight)| flight.port == port).map(|(key, _)| *key).next()
     }
 
-    /// Gives the packets of the last event their courses.
+    /// Sets the courses of the packets that were sent during the last event.
     fn settle(&mut self) {
         if self.fresh.is_empty() {
             return;

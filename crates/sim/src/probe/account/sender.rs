@@ -1,4 +1,4 @@
-//! [`Connection`]: what let each packet of a connection go.
+//! [`Connection`]: the event that permitted each packet of a connection.
 
 use super::course::{Cause, Course, FlowAccount, Round};
 use super::line::Waiting;
@@ -6,16 +6,16 @@ use crate::packet::{Packet, PacketType};
 use shortflow_units::{FlowId, Instant, PortId};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What hosts answer to when they send.
+/// Event that prompts hosts to send.
 #[derive(Debug, Clone)]
 pub(super) enum Prompt {
-    /// Nothing that is known.
+    /// Unknown event.
     Unknown,
     /// A flow starts.
     Start,
     /// A packet of this type arrives, with its course.
     Arrival(PacketType, Option<Box<Course>>),
-    /// A timer of the sender runs, which ends a wait for this cause.
+    /// A timer runs, which ends a wait for this cause.
     Timer(Cause),
     /// The host's agent has named the connection.
     Turn,
@@ -24,15 +24,15 @@ pub(super) enum Prompt {
 /// A message of a connection.
 #[derive(Debug, Clone)]
 pub(super) struct Message {
-    /// First byte, and one past the last.
+    /// First byte, and one past the last byte.
     pub first: u64,
     pub end: u64,
-    /// Its row, if it has an account.
+    /// Row of the flow, if it has an account.
     pub flow: Option<FlowId>,
     pub start: Instant,
-    /// Its steps are kept.
+    /// True if the steps of the flow are recorded.
     pub traced: bool,
-    /// Course of its last data that reached the receiver.
+    /// Course of the last data of the message that reached the receiver.
     pub heard: Option<Course>,
 }
 
@@ -45,20 +45,20 @@ impl Message {
 /// Both ends of a connection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Connection {
-    /// Messages that are not acknowledged whole.
+    /// Messages that are not completely acknowledged.
     pub messages: VecDeque<Message>,
     /// One past the highest byte sent.
     sent_max: u64,
-    /// Last hand-over of the segments that are not acknowledged, with their ends.
+    /// Unacknowledged segments by first byte: one past the last byte, and course up to the last hand-over.
     sent: BTreeMap<u64, (u64, Course)>,
-    /// Hand-over of the last data packet, and of the last connection request.
+    /// Courses up to the hand-over of the last data packet, and of the last connection request.
     last: Option<Course>,
     request: Option<Course>,
-    /// Course of the last packet that reached the receiver.
+    /// Course of the last data, or connection request, that reached the receiver.
     pub heard: Option<Course>,
-    /// Last timeout.
+    /// Time of the last timeout.
     pub timed_out: Option<Instant>,
-    /// One past the last byte that is granted, and the grants, each with the limit before it.
+    /// One past the last granted byte, and the grants. Each grant has the limit that it raised.
     pub permitted: Option<u64>,
     grants: VecDeque<(u64, Course)>,
     /// The port of the sender's host.
@@ -75,18 +75,18 @@ impl Connection {
         self.messages.iter().find(|message| seq < message.end).filter(|message| message.first <= seq)
     }
 
-    /// The message of byte `seq`, unless it is acknowledged.
+    /// The message of byte `seq`, if it is not completely acknowledged.
     pub fn message_mut(&mut self, seq: u64) -> Option<&mut Message> {
         self.messages.iter_mut().find(|message| seq < message.end).filter(|message| message.first <= seq)
     }
 
-    /// The flow of a packet, if it has an account.
+    /// Flow of a packet, if it has an account.
     pub fn flow_of(&self, packet: &Packet) -> Option<FlowId> {
         let seq = if packet.kind.is_answer() { packet.seq.saturating_sub(1) } else { packet.seq };
         self.message(seq)?.flow
     }
 
-    /// The sender may send up to `permitted`, since a packet with course `arrived`.
+    /// Raises the limit of the sender to `permitted`, after the arrival of a packet with course `arrived`.
     pub fn permit(&mut self, permitted: Option<u64>, arrived: Option<&Course>) {
         if permitted > self.permitted {
             let before = std::mem::replace(&mut self.permitted, permitted).unwrap_or(0);
@@ -94,7 +94,7 @@ impl Connection {
         }
     }
 
-    /// A host sends a packet at `now`. Returns its course, if its flow has an account.
+    /// Records that a host sends a packet at `now`. Returns the packet's course, if its flow has an account.
     pub fn send(&mut self, now: Instant, packet: &Packet, prompt: &Prompt) -> Option<Waiting> {
         let waiting = |course: Course| Waiting { course, held: None };
         match packet.kind {
@@ -112,7 +112,7 @@ impl Connection {
             PacketType::Ack | PacketType::SynAck | PacketType::Cnp | PacketType::Nack => {
                 self.heard.clone().map(|course| waiting(course.to(Cause::LateAck, now)))
             }
-            PacketType::Trimmed => None, // only switches make it
+            PacketType::Trimmed => None, // only switches send this type
         }
     }
 
@@ -142,7 +142,7 @@ impl Connection {
         Some(Waiting { course, held })
     }
 
-    /// The course of data that was sent before.
+    /// Course of data that was sent before.
     fn repeat(&self, now: Instant, before: &Course, prompt: &Prompt) -> Option<Course> {
         if let Prompt::Arrival(PacketType::Grant, Some(course)) = prompt
             && course.flow == before.flow
@@ -161,7 +161,8 @@ impl Connection {
         }
     }
 
-    /// The course of new data from byte `seq` on, and what has held it since the packet before.
+    /// Course of new data from byte `seq` on, and the cause that has held the data since the packet before
+    /// it.
     fn prompted(&self, now: Instant, seq: u64, prompt: &Prompt) -> (Option<Course>, Option<Cause>) {
         let after_last = |cause| (self.last.clone().map(|course| course.to(cause, now)), Some(cause));
         match prompt {
@@ -187,7 +188,8 @@ impl Connection {
         }
     }
 
-    /// Everything below `una` is acknowledged at `now`, by an arrival with this course: the accounts of the flows that are complete.
+    /// Records that all bytes below `una` are acknowledged at `now`, by an arrival with course `arrived`.
+    /// Returns the accounts of the flows that are complete.
     pub fn finish(&mut self, now: Instant, una: u64, arrived: Option<Course>) -> Vec<FlowAccount> {
         let mut finished = Vec::new();
         while self.messages.front().is_some_and(|message| message.end <= una) {

@@ -1,4 +1,4 @@
-//! Starts of flows, and their connections.
+//! Starts of flows, and opening of their connections.
 
 use super::super::event::{Event, OF_SENDER};
 use super::super::outbox::EndpointOutbox;
@@ -20,7 +20,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Schedules flows of applications: the run does not end before them.
+    /// Schedules flows of applications. The run does not end before these flows have finished.
     pub(super) fn plan_flows(&mut self, starts: &[FlowStart]) {
         self.pending += starts.len() as u64;
         self.schedule_flows(starts);
