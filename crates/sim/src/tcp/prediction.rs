@@ -3,7 +3,7 @@
 //! An endpoint is steady if no data is missing and only window and card limit the sender. It checks this
 //! after each other event. An expected packet, or room in the card, leaves a steady endpoint steady. For a
 //! steady endpoint, the short path has the same effect as [`Sender::on_ack`], [`Sender::send`] and
-//! [`Receiver::on_data`].
+//! [`Receiver::on_data`](super::receiver::Receiver::on_data).
 
 use super::sender::{Phase, Sender};
 use super::usage::End;
