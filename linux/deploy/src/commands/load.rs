@@ -1,7 +1,7 @@
 //! `load`: registers congestion controls with the kernel.
 
-use super::offers;
 use super::status::{listeners_text, other_listeners};
+use super::{offers, warn};
 use crate::Failure;
 use crate::check::{self, Finding};
 use crate::laws;
@@ -10,7 +10,6 @@ use clap::ValueHint;
 use clap::builder::TypedValueParser;
 use shortflow_cc::TransportConfig;
 use shortflow_units::Span;
-use std::fmt::Display;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -98,10 +97,6 @@ pub fn run(args: Args) -> Result<(), Failure> {
     loaded
 }
 
-fn warn(text: &impl Display) {
-    eprintln!("warning: {text}");
-}
-
 /// Loads, installs and registers everything. Registers nothing before the verifier has accepted all programs. `fresh`
 /// gets the names of new registrations.
 fn load(
@@ -157,14 +152,17 @@ fn load(
             "every user of every network namespace may choose loaded controls; `--restrict` permits administrators alone"
         );
     }
-    if args.default {
-        let listeners = other_listeners()?;
-        // The last step that can fail, so a default is never undone.
-        programs::make_default(pins, &last)?;
-        println!("{last}: default of this network namespace");
-        if !listeners.is_empty() {
-            warn(&listeners_text(&listeners));
-        }
+    // The last step that can fail, so a default is never undone.
+    if args.default { make_default(pins, &last) } else { Ok(()) }
+}
+
+/// Makes a control the default of this network namespace, and warns about listeners that keep another control.
+fn make_default(pins: &Pins, name: &str) -> Result<(), Failure> {
+    let listeners = other_listeners()?;
+    programs::make_default(pins, name)?;
+    println!("{name}: default of this network namespace");
+    if !listeners.is_empty() {
+        warn(&listeners_text(&listeners));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `unload`: removes congestion controls and their settings.
 
-use super::{offers, status};
+use super::{offers, status, warn};
 use crate::programs::{self, Moved, Pins};
 use crate::{Failure, laws};
 
@@ -33,9 +33,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let leaving: Vec<String> =
         loaded.into_iter().filter(|name| asked.is_empty() || asked.contains(name)).collect();
     let restored = programs::restore_defaults(&pins, |name| leaving.iter().any(|other| other == name))?;
-    for warning in restored.warnings {
-        eprintln!("warning: {warning}");
-    }
+    restored.warnings.iter().for_each(warn);
     for default in restored.defaults {
         println!("{default}");
     }
@@ -44,17 +42,13 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let is_leaving = |name: Option<&str>| name.is_some_and(|name| leaving.iter().any(|other| other == name));
     // Routes are removed first: without its control, a route does not show whose it was.
     let (routes, warnings) = programs::remove_routes(is_leaving)?;
-    for warning in warnings {
-        eprintln!("warning: {warning}");
-    }
+    warnings.iter().for_each(warn);
     for route in routes {
         println!("{route}: removed");
     }
     for name in &leaving {
         if programs::has_segments(&programs::loaded_text(&pins, name)?) {
-            for warning in programs::remove_segments(&pins)? {
-                eprintln!("warning: {warning}");
-            }
+            programs::remove_segments(&pins)?.iter().for_each(warn);
         }
         pins.unregister(name)?;
         let kept = match connections.iter().filter(|connection| connection.name == *name).count() {
@@ -86,7 +80,7 @@ fn leave_sockets(args: &Args, asked: &[String]) -> Result<(), Failure> {
         let registered = programs::registered()?;
         for listener in kept.iter().filter(|(listener, _)| !registered.contains(&listener.name)) {
             let words = status::in_words(listener);
-            eprintln!("warning: a listener keeps {words}; restart it, or use `unload --live`");
+            warn(&format_args!("a listener keeps {words}; restart it, or use `unload --live`"));
         }
         return Ok(());
     }
@@ -94,15 +88,13 @@ fn leave_sockets(args: &Args, asked: &[String]) -> Result<(), Failure> {
         if asked.is_empty() { vec![None] } else { asked.iter().map(|name| Some(&**name)).collect() };
     for name in names {
         let (Moved { connections, listeners, refused }, warnings) = programs::move_sockets(name)?;
-        for warning in warnings {
-            eprintln!("warning: {warning}");
-        }
+        warnings.iter().for_each(warn);
         let name = name.unwrap_or("sf_*");
         println!(
             "{name}: moved to the default of their network namespace: connections {connections}, listeners {listeners}"
         );
         if refused > 0 {
-            eprintln!("warning: {name}: the kernel refused to move sockets: {refused}");
+            warn(&format_args!("{name}: the kernel refused to move sockets: {refused}"));
         }
     }
     Ok(())
