@@ -120,75 +120,73 @@ fn every_scheme_gives_the_same_by_every_plan() {
     assert!(dropped > 1000 && timeouts > 100 && marks > 1000, "{dropped}, {timeouts}, {marks}");
 }
 
-/// Cases with one feature each that few networks have, and the numbers of cores that the feature allows.
+const FIFO: (&str, &str) = ("[host]", "model = 'fifo'");
+
+type Keys = &'static [(&'static str, &'static str)];
+
+/// Cases with one feature each that few networks have: topology, scheme and its settings, keys of tables, and the
+/// numbers of cores that the feature allows.
+const RARE: [(&str, &str, Keys, Keys, &[usize]); 25] = [
+    (
+        "fat-tree",
+        "dctcp",
+        &[("host.queue", "fair")],
+        &[("[host]", "jitter = '5us'\nstalls = 500")],
+        &[2, 3, 4],
+    ),
+    ("two-tier-tree", "sack over pie", &[("queue.burst", "0s")], &[("[tcp]", "handshake = true")], &[2]),
+    ("leaf-spine", "dctcp over codel", &[], &[("[tcp]", "ack_every = 2\nack_delay = '200us'")], &[2, 3]),
+    ("single-rooted-tree", "tcp", &[("transport.recovery", "rack")], &[("[host]", "")], &[2]),
+    ("chain", "red", &[], &[("[host]", "")], &[2, 3, 4]),
+    ("star", "dctcp", &[], &[("[host]", "")], &[]),
+    ("fat-tree", "dctcp", &[], &[("[switch]", "memory = '60pkt'")], &[2, 3, 4]),
+    (
+        "leaf-spine",
+        "tcp",
+        &[],
+        &[("[host]", "jitter = '5us'\nbuffer = '20pkt'"), ("[switch]", "memory = '60pkt'")],
+        &[2, 3],
+    ),
+    ("fat-tree", "swift", &[], &[("[[traffic]]", "transport = 'cubic'\ntransport_share = 0.5")], &[2, 3, 4]),
+    (
+        "leaf-spine",
+        "tcp",
+        &[],
+        &[("[[traffic]]", "stop = '2ms'"), ("[tcp]", "ack_every = 2\nack_message_end = true")],
+        &[2, 3],
+    ),
+    ("fat-tree", "dcqcn", &[], &[("[[traffic]]", "stop = '2ms'")], &[2, 3, 4]),
+    ("leaf-spine", "tcp", &[], &[("[routing]", "kind = 'destination'")], &[2, 3]),
+    ("fat-tree", "l2dct", &[], &[FIFO], &[2, 3, 4]),
+    ("leaf-spine", "pias", &[], &[("[host]", "buffer = '5pkt'")], &[2, 3]),
+    ("fat-tree", "tcp", &[], &[("[faults]", "loss = 0.01\nack_loss = 0.02")], &[2, 3, 4]),
+    ("fat-tree", "pfabric", &[], &[("[faults]", "mark = 0.05\nloss = 0.01")], &[2, 3, 4]),
+    ("fat-tree", "swift", &[], &[("[faults]", "corrupt = 0.01")], &[]),
+    ("leaf-spine", "dcqcn", &[], &[("[faults]", "reorder = 0.05\nreorder_delay = '20us'")], &[]),
+    (
+        "leaf-spine",
+        "tcp",
+        &[],
+        &[("[faults]", "hosts = '0-5'\ncorrupt = 0.01\nreorder = 0.05\nreorder_delay = '20us'")],
+        &[2, 3],
+    ),
+    (
+        "leaf-spine",
+        "tcp",
+        &[],
+        &[("[faults]", "links = ['leaf0-spine1']\ndown_at = '1ms'\nup_at = '2ms'")],
+        &[],
+    ),
+    ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'spray'")], &[3]),
+    ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'random-spray'")], &[]),
+    ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'flowlet'")], &[]),
+    ("fat-tree", "dctcp", &[], &[ANSWERS, FIFO], &[]),
+    ("fat-tree", "dctcp", &[], &[ANSWERS, ("[host]", "reaction = '50us'")], &[2, 4]),
+];
+
 #[test]
 fn rare_features_give_equal_outcomes_in_all_modes() {
-    type Keys<'a> = &'a [(&'a str, &'a str)];
-    let fifo = "model = 'fifo'";
-    let cases: [(&str, &str, Keys, Keys, &[usize]); 25] = [
-        (
-            "fat-tree",
-            "dctcp",
-            &[("host.queue", "fair")],
-            &[("[host]", "jitter = '5us'\nstalls = 500")],
-            &[2, 3, 4],
-        ),
-        ("two-tier-tree", "sack over pie", &[("queue.burst", "0s")], &[("[tcp]", "handshake = true")], &[2]),
-        ("leaf-spine", "dctcp over codel", &[], &[("[tcp]", "ack_every = 2\nack_delay = '200us'")], &[2, 3]),
-        ("single-rooted-tree", "tcp", &[("transport.recovery", "rack")], &[("[host]", "")], &[2]),
-        ("chain", "red", &[], &[("[host]", "")], &[2, 3, 4]),
-        ("star", "dctcp", &[], &[("[host]", "")], &[]),
-        ("fat-tree", "dctcp", &[], &[("[switch]", "memory = '60pkt'")], &[2, 3, 4]),
-        (
-            "leaf-spine",
-            "tcp",
-            &[],
-            &[("[host]", "jitter = '5us'\nbuffer = '20pkt'"), ("[switch]", "memory = '60pkt'")],
-            &[2, 3],
-        ),
-        (
-            "fat-tree",
-            "swift",
-            &[],
-            &[("[[traffic]]", "transport = 'cubic'\ntransport_share = 0.5")],
-            &[2, 3, 4],
-        ),
-        (
-            "leaf-spine",
-            "tcp",
-            &[],
-            &[("[[traffic]]", "stop = '2ms'"), ("[tcp]", "ack_every = 2\nack_message_end = true")],
-            &[2, 3],
-        ),
-        ("fat-tree", "dcqcn", &[], &[("[[traffic]]", "stop = '2ms'")], &[2, 3, 4]),
-        ("leaf-spine", "tcp", &[], &[("[routing]", "kind = 'destination'")], &[2, 3]),
-        ("fat-tree", "l2dct", &[], &[("[host]", fifo)], &[2, 3, 4]),
-        ("leaf-spine", "pias", &[], &[("[host]", "buffer = '5pkt'")], &[2, 3]),
-        ("fat-tree", "tcp", &[], &[("[faults]", "loss = 0.01\nack_loss = 0.02")], &[2, 3, 4]),
-        ("fat-tree", "pfabric", &[], &[("[faults]", "mark = 0.05\nloss = 0.01")], &[2, 3, 4]),
-        ("fat-tree", "swift", &[], &[("[faults]", "corrupt = 0.01")], &[]),
-        ("leaf-spine", "dcqcn", &[], &[("[faults]", "reorder = 0.05\nreorder_delay = '20us'")], &[]),
-        (
-            "leaf-spine",
-            "tcp",
-            &[],
-            &[("[faults]", "hosts = '0-5'\ncorrupt = 0.01\nreorder = 0.05\nreorder_delay = '20us'")],
-            &[2, 3],
-        ),
-        (
-            "leaf-spine",
-            "tcp",
-            &[],
-            &[("[faults]", "links = ['leaf0-spine1']\ndown_at = '1ms'\nup_at = '2ms'")],
-            &[],
-        ),
-        ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'spray'")], &[3]),
-        ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'random-spray'")], &[]),
-        ("fat-tree", "dctcp", &[], &[("[routing]", "kind = 'flowlet'")], &[]),
-        ("fat-tree", "dctcp", &[], &[ANSWERS, ("[host]", fifo)], &[]),
-        ("fat-tree", "dctcp", &[], &[ANSWERS, ("[host]", "reaction = '50us'")], &[2, 4]),
-    ];
-    for (topology, name, settings, keys, cores) in cases {
+    for (topology, name, settings, keys, cores) in RARE {
         let (outcome, legal) = all_alike(&mix(topology, keys), &scheme(name, settings), 3);
         let used: Vec<usize> = legal.iter().map(|modes| modes.cores).filter(|cores| *cores > 1).collect();
         assert_eq!(used, cores, "{topology} {keys:?}");

@@ -23,35 +23,45 @@ struct Case {
     seed: u64,
 }
 
-/// Two waves of incast and one backlogged flow, with losses and marks. In half of all cases there are other
-/// faults too: the links of two hosts fail, packets are damaged or late, and ACKs are lost.
-fn case() -> impl Strategy<Value = Case> {
+/// Topology, number of senders and routing.
+fn network() -> impl Strategy<Value = (&'static str, u32, &'static str)> {
     let topologies = topologies().iter().map(|topology| topology.name).collect::<Vec<_>>();
     let routings = routings().iter().map(|routing| routing.name).collect::<Vec<_>>();
-    let of_hosts = QueueKind::ALL.iter().map(|kind| kind.info()).filter(|info| !info.trims);
-    let queues = of_hosts.map(|info| info.name).collect::<Vec<_>>();
-    let network = (select(topologies), 2u32..6, select(routings));
-    let switch = (4u32..60, 1u32..20, any::<bool>());
-    let host = (select(queues), 4u32..60);
-    let connections = select(vec!["persistent", "new"]);
-    let tcp = (1u32..3, any::<bool>(), connections, select(recoveries()), 2u32..40);
-    let trouble = (0.0..0.02f64, 0.0..0.1f64, 0.0..0.1f64, 0u32..8000, 1u32..8000);
-    let trouble = trouble.prop_map(|(corrupt, reorder, ack_loss, down, lasts)| {
+    (select(topologies), 2u32..6, select(routings))
+}
+
+/// Queue disciplines that hosts may have under every transport.
+fn queues_of_hosts() -> Vec<&'static str> {
+    QueueKind::ALL.iter().map(|kind| kind.info()).filter(|info| !info.trims).map(|info| info.name).collect()
+}
+
+/// Keys of faults other than losses and marks.
+fn trouble() -> impl Strategy<Value = String> {
+    let drawn = (0.0..0.02f64, 0.0..0.1f64, 0.0..0.1f64, 0u32..8000, 1u32..8000);
+    drawn.prop_map(|(corrupt, reorder, ack_loss, down, lasts)| {
         format!(
             "corrupt = {corrupt}\nreorder = {reorder}\nreorder_delay = '70us'\nack_loss = {ack_loss}\n\
              [[faults]]\nhosts = [0, 1]\ndown_at = '{down}us'\nup_at = '{}us'\n",
             down + lasts
         )
-    });
-    let faults = (0.0..0.02f64, 0.0..0.3f64, prop_oneof![Just(String::new()), trouble]);
-    (network, switch, host, tcp, faults, 1u64..1000).prop_map(|(network, switch, host, tcp, faults, seed)| {
+    })
+}
+
+/// Two waves of incast and one backlogged flow, with losses and marks. In half of all cases there are other
+/// faults too: the links of two hosts fail, packets are damaged or late, and ACKs are lost.
+fn case() -> impl Strategy<Value = Case> {
+    let switch = (4u32..60, 1u32..20, any::<bool>());
+    let host = (select(queues_of_hosts()), 4u32..60);
+    let connections = select(vec!["persistent", "new"]);
+    let tcp = (1u32..3, any::<bool>(), connections, select(recoveries()), 2u32..40);
+    let faults = (0.0..0.02f64, 0.0..0.3f64, prop_oneof![Just(String::new()), trouble()]);
+    let drawn = (network(), switch, host, tcp, faults, 1u64..1000);
+    drawn.prop_map(|(network, switch, host, tcp, faults, seed)| {
         let (topology, senders, routing) = network;
         let (topology, (buffer, threshold, shared)) = (small_topology(topology, senders), switch);
         let threshold = threshold.min(buffer - 1);
-        let buffer = match shared {
-            true => "\"unlimited\"\nmemory = \"100KB\"".to_owned(),
-            false => format!("\"{buffer}pkt\""),
-        };
+        let buffer =
+            if shared { "'unlimited'\nmemory = '100KB'".to_owned() } else { format!("'{buffer}pkt'") };
         let ((queue, host_buffer), (loss, mark, trouble)) = (host, faults);
         let (ack_every, handshake, connections, recovery, dupthresh) = tcp;
         let text = format!(

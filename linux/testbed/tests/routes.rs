@@ -66,6 +66,16 @@ fn routes(namespace: &Namespace) -> io::Result<String> {
     namespace.within(|| tool("ip route show"))
 }
 
+/// Checks that `status` lists a route to each address, which uses `sf_dctcp` with an rto_min of 10 ms.
+fn check_routes(status: &Value, addresses: &[String]) {
+    let listed = status["routes"].as_array().unwrap();
+    assert_eq!(listed.len(), addresses.len(), "{listed:?}");
+    for route in listed {
+        assert_eq!((&route["congestion_control"], &route["rto_min"]), (&"sf_dctcp".into(), &"10ms".into()));
+        assert!(addresses.iter().any(|address| route["prefix"] == **address), "{route}");
+    }
+}
+
 #[test]
 fn a_canary_by_route_begins_and_ends_with_the_commands() {
     let Some(_guard) = programs_guard() else { return };
@@ -110,15 +120,7 @@ fn a_canary_by_route_begins_and_ends_with_the_commands() {
         assert_eq!(found, both("sf_dctcp"));
         assert!(timeout < Duration::from_millis(150), "{timeout:?}");
         let status: Value = serde_json::from_str(&must(&["status", "--json"])).unwrap();
-        let listed = status["routes"].as_array().unwrap();
-        assert_eq!(listed.len(), 2, "{listed:?}");
-        for route in listed {
-            assert_eq!(
-                (&route["congestion_control"], &route["rto_min"]),
-                (&"sf_dctcp".into(), &"10ms".into())
-            );
-            assert!(addresses.iter().any(|address| route["prefix"] == **address), "{route}");
-        }
+        check_routes(&status, &addresses);
 
         // `unload` rolls back from any namespace, and a later `load` does not revive the canary.
         let text = must(&["unload"]);
