@@ -35,6 +35,22 @@ struct PortHooks {
     watch: Option<PacketTracer>,
 }
 
+impl PortHooks {
+    /// Shared memory, flow control and planned pauses of `scenario`, which prepare `ports` for pauses; `None`
+    /// without any.
+    fn of(scenario: &Scenario, ports: &mut [Port]) -> Option<Box<PortHooks>> {
+        let (memory, flow_control) = (SharedMemory::new(scenario), FlowControl::new(scenario));
+        let affected = flow_control.iter().flat_map(|control| control.affected_ports(&scenario.graph));
+        ports.iter_mut().zip(affected).filter(|(_, is)| *is).for_each(|(port, _)| port.control_flow());
+        let pauses = scenario.faults.iter().filter_map(|fault| Some((&fault.ports, fault.pause?)));
+        pauses.clone().for_each(|(planned, during)| {
+            planned.iter().for_each(|port| ports[port.index()].plan_pause(during));
+        });
+        let is_special = memory.is_some() || flow_control.is_some() || pauses.count() > 0;
+        is_special.then(|| Box::new(PortHooks { memory, flow_control, ..PortHooks::default() }))
+    }
+}
+
 /// The network of a run.
 #[derive(Debug, Clone)]
 pub struct Network {
@@ -74,52 +90,16 @@ impl Network {
     /// Network of `scenario` with these queues in switches and in hosts.
     pub fn new(
         scenario: &Scenario,
-        (of_switches, of_hosts): (&QueueConfig, &QueueConfig),
+        queues: (&QueueConfig, &QueueConfig),
         seeds: Seeds,
     ) -> Result<Network, RouteError> {
         let graph = &scenario.graph;
         let routes = Routes::new(graph)?;
         let chooser = scenario.routing.start(graph.nodes.len(), seeds);
-        let window = MeasurementWindow {
-            from: Instant::ZERO + scenario.warmup,
-            to: Instant::ZERO + scenario.duration,
-        };
-        let (gap, header) = (scenario.tcp.wire.gap(), scenario.tcp.frame(Bytes::ZERO));
-        let jitter = scenario.jitter();
-        let directions = graph.links.iter().flat_map(|link| [(link, link.a, link.b), (link, link.b, link.a)]);
-        let ports = directions.enumerate().map(|(index, (link, from, to))| {
-            let faults = FaultInjector::new(scenario, index, (from, to), seeds);
-            let (queue, buffer, (mark_above, mark_all_above, mark_probability)) = match graph.is_host(from) {
-                true => (of_hosts, scenario.host.buffer, (scenario.host.mark_above, None, None)),
-                false => {
-                    let switch = scenario.switch_port(from, to);
-                    (of_switches, switch.buffer, switch.curve())
-                }
-            };
-            let rate = link.rate;
-            let setup =
-                PortSetup { mark_above, mark_all_above, mark_probability, rate, gap, header, seeds, index };
-            let queue = queue.build(setup);
-            let port =
-                Port::new((from, to), (link.rate, link.delay), (queue, buffer), faults, window).with_gap(gap);
-            match graph.is_host(from) {
-                true => port.of_host(HostDelay::of(&scenario.host, jitter[from.index()], index, seeds)),
-                false => port,
-            }
-        });
-        let (memory, outages) = (SharedMemory::new(scenario), Outages::new(scenario, &routes));
-        let (mut ports, drops): (Vec<Port>, _) = (ports.collect(), BTreeMap::new());
-        let flow_control = FlowControl::new(scenario);
-        let affected = flow_control.iter().flat_map(|control| control.affected_ports(graph));
-        ports.iter_mut().zip(affected).filter(|(_, is)| *is).for_each(|(port, _)| port.control_flow());
-        let pauses = scenario.faults.iter().filter_map(|fault| Some((&fault.ports, fault.pause?)));
-        pauses.clone().for_each(|(planned, during)| {
-            planned.iter().for_each(|port| ports[port.index()].plan_pause(during));
-        });
-        let is_special = memory.is_some() || flow_control.is_some() || pauses.count() > 0;
-        let special =
-            is_special.then(|| Box::new(PortHooks { memory, flow_control, ..PortHooks::default() }));
-        let (hosts, before) = (graph.hosts(), NetworkCounts::default());
+        let outages = Outages::new(scenario, &routes);
+        let mut ports = ports_of(scenario, queues, seeds);
+        let special = PortHooks::of(scenario, &mut ports);
+        let hosts = graph.hosts();
         Ok(Network {
             ports,
             packets: Packets::default(),
@@ -134,12 +114,12 @@ impl Network {
             windows: Windows::default(),
             outages,
             hosts,
-            drops,
+            drops: BTreeMap::new(),
             left: None,
             frames: Vec::new(),
             sent: 0,
             delivered: 0,
-            before,
+            before: NetworkCounts::default(),
             after: None,
         })
     }
@@ -552,6 +532,41 @@ impl Network {
     pub fn set_rate(&mut self, port: PortId, rate: Rate) {
         self.ports[port.index()].set_rate(rate);
     }
+}
+
+/// Ports of both directions of every link, with these queues in switches and in hosts.
+fn ports_of(
+    scenario: &Scenario,
+    (of_switches, of_hosts): (&QueueConfig, &QueueConfig),
+    seeds: Seeds,
+) -> Vec<Port> {
+    let graph = &scenario.graph;
+    let window =
+        MeasurementWindow { from: Instant::ZERO + scenario.warmup, to: Instant::ZERO + scenario.duration };
+    let (gap, header) = (scenario.tcp.wire.gap(), scenario.tcp.frame(Bytes::ZERO));
+    let jitter = scenario.jitter();
+    let directions = graph.links.iter().flat_map(|link| [(link, link.a, link.b), (link, link.b, link.a)]);
+    let ports = directions.enumerate().map(|(index, (link, from, to))| {
+        let faults = FaultInjector::new(scenario, index, (from, to), seeds);
+        let (queue, buffer, (mark_above, mark_all_above, mark_probability)) = match graph.is_host(from) {
+            true => (of_hosts, scenario.host.buffer, (scenario.host.mark_above, None, None)),
+            false => {
+                let switch = scenario.switch_port(from, to);
+                (of_switches, switch.buffer, switch.curve())
+            }
+        };
+        let rate = link.rate;
+        let setup =
+            PortSetup { mark_above, mark_all_above, mark_probability, rate, gap, header, seeds, index };
+        let queue = queue.build(setup);
+        let port =
+            Port::new((from, to), (link.rate, link.delay), (queue, buffer), faults, window).with_gap(gap);
+        match graph.is_host(from) {
+            true => port.of_host(HostDelay::of(&scenario.host, jitter[from.index()], index, seeds)),
+            false => port,
+        }
+    });
+    ports.collect()
 }
 
 /// Enqueues a packet at its port. All callers share this function, so that schedulers are compiled once.

@@ -1,7 +1,10 @@
 //! The drain of scenarios that set none.
 
+use super::faults::Fault;
+use crate::config::Reader;
 use crate::specs::TcpSpec;
 use crate::topology::Graph;
+use crate::traffic::Context;
 use shortflow_units::{Rate, Span};
 
 /// Multiple of the smallest timeout for four consecutive timeouts. With exponential back-off, these take 15
@@ -15,13 +18,23 @@ const ROUND_TRIPS: u64 = 64;
 /// take 3 times the initial one.
 const INITIAL_TIMEOUTS: u64 = 4;
 
+/// The default drain, whose value and reason are shown.
+pub(super) fn by_default(top: &Reader, round_trip: Span, faults: &[Fault], context: &mut Context) -> Span {
+    let backlog = if faults.iter().all(Fault::marks_alone) { context.backlog() } else { f64::INFINITY };
+    let network = (backlog, context.overloaded, context.graph);
+    let (drain, why) = drain_and_reason(context.duration, &context.tcp, round_trip, network);
+    top.defaulted("drain", drain.to_string());
+    context.notes.insert(0, format!("drain: {drain} (default: {why})"));
+    drain
+}
+
 /// The default drain and its reason, the same for all schemes. The drain is as long as the measured time,
 /// unless that time is too short for flows to recover from timeouts. The drain then allows for four
 /// consecutive timeouts.
 ///
 /// Two timeouts, their round trips and `backlog` bytes over the slowest link suffice under three conditions:
 /// flow sizes are bounded, no link is overloaded, and all flows start by themselves on their own connections.
-pub(super) fn unless_given(
+fn drain_and_reason(
     duration: Span,
     tcp: &TcpSpec,
     round_trip: Span,

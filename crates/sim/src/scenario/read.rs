@@ -1,14 +1,15 @@
 //! Reads and validates a [`Scenario`].
 
 use super::checks::PortDemands;
-use super::faults::{self, Fault, FaultKeys};
+use super::faults::{self, FaultKeys};
 use super::keys::{MeasureKeys, RunKeys};
 use super::{Scenario, Spec, Tiers, checks, drain, lossless, warnings};
 use crate::config::{ConfigError, Document, Entry, Files, ParamInfo, Reader, Source, of_user};
 use crate::specs::{Conduct, HostSpec, SwitchSpec, TcpSpec};
-use crate::traffic::{self, Context, MeasurementWindow};
+use crate::topology::{Graph, Topology};
+use crate::traffic::{self, Context, Expected, MeasurementWindow, Traffic};
 use crate::{routing, topology};
-use shortflow_units::Instant;
+use shortflow_units::{Instant, Span};
 
 /// A table whose keys do not depend on a kind. An empty name stands for the keys outside any table.
 struct Table {
@@ -96,53 +97,22 @@ impl Scenario {
         Ok(scenario)
     }
 
-    fn read(
-        top: &Reader,
-        name: &str,
-        (of_switches, of_hosts): (bool, bool),
-    ) -> Result<Scenario, ConfigError> {
+    fn read(top: &Reader, name: &str, reads_k: (bool, bool)) -> Result<Scenario, ConfigError> {
         check_keys(top)?;
         let run = RunKeys::read(top)?;
         let topology = topology::read(&top.table("topology")?)?;
         let graph = topology.build();
         checks::routes(top, &graph)?;
         let routing = routing::read(&top.table("routing")?)?;
-        let switch = SwitchSpec::read(&top.table("switch")?)?;
-        let host = HostSpec::read(&top.table("host")?)?;
-        let tcp = TcpSpec::read(&top.table("tcp")?)?;
-        let conduct = Conduct::of(&host, &tcp);
-        let tcp = TcpSpec { growth: Some(conduct.growth), ..tcp };
-        checks::times(top, &run, &tcp)?;
-        let demands = |reads_k| PortDemands { packet: tcp.full_frame(), reads_k };
-        checks::switch_port(&top.table("switch")?, &switch, demands(of_switches))?;
-        checks::host_port(&top.table("host")?, &host, demands(of_hosts))?;
-        let tiers = Tiers::read(&top.table("switch")?, (&graph, &topology.warnings()), demands(of_switches))?;
-
+        let Nodes { switch, tiers, host, tcp, conduct } =
+            Nodes::read(top, &run, (&graph, &topology.warnings()), reads_k)?;
         let round_trip = warnings::round_trip(&graph);
-        let mut context = Context::new(&graph, run.duration, tcp);
-        context.warmup = run.warmup;
-        context.window_rate = tcp.receive_window * tcp.mss.as_f64() / round_trip.0.as_secs_f64();
-        context.warnings.extend(topology.warnings());
-        context.notes.extend(topology.note().map(|note| format!("topology: {note}")));
-        let entries = checks::traffic_entries(top)?;
-        let traffic = traffic::read_all(&entries, &mut context)?;
-        let measured =
-            MeasurementWindow { from: Instant::ZERO + run.warmup, to: Instant::ZERO + run.duration };
-        let mut expected = Vec::new();
-        for (entry, it) in entries.iter().zip(&traffic) {
-            expected.push(traffic::expected(entry, &**it, measured, &mut context.warnings)?);
-        }
+        let Load { mut context, traffic, expected } =
+            Load::read(top, &run, (&*topology, &graph), (&tcp, round_trip.0))?;
         let measure = checks::measure(&top.table("measure")?, &context)?;
         let faults = faults::read(top, (&graph, &context.names), run.duration)?;
         checks::faults(top, &faults, &measure, &graph)?;
-        let backlog = if faults.iter().all(Fault::marks_alone) { context.backlog() } else { f64::INFINITY };
-        let drain = run.drain.unwrap_or_else(|| {
-            let (drain, why) =
-                drain::unless_given(run.duration, &tcp, round_trip.0, (backlog, context.overloaded, &graph));
-            top.defaulted("drain", drain.to_string());
-            context.notes.insert(0, format!("drain: {drain} (default: {why})"));
-            drain
-        });
+        let drain = run.drain.unwrap_or_else(|| drain::by_default(top, round_trip.0, &faults, &mut context));
         checks::packets(top, context.packets.min(context.carried(run.duration + drain)))?;
         let Context {
             classes, transports, mut notes, names, mut warnings, omitted, peers, deadlines, ..
@@ -150,15 +120,6 @@ impl Scenario {
         warnings.extend(names.warnings());
         warnings.extend(omitted.iter().cloned());
         let transports = transports.into_iter().map(|(class, (_, transport))| (class, transport)).collect();
-        let rto_min_is_given = top.table("tcp")?.texts().iter().any(|(key, _)| key == "rto_min");
-        let sampling = (run.duration, measure.sample_every);
-        warnings.extend(warnings::of(
-            (&graph, round_trip),
-            (&switch, &tiers, &host),
-            (&tcp, rto_min_is_given),
-            &expected,
-            sampling,
-        ));
         let RunKeys { title, duration, warmup, .. } = run;
         let spec = Spec {
             name: name.to_owned(),
@@ -181,12 +142,77 @@ impl Scenario {
             measure,
             faults,
         };
+        let rto_min_is_given = top.table("tcp")?.texts().iter().any(|(key, _)| key == "rto_min");
+        warnings.extend(warnings::of(&spec, round_trip, rto_min_is_given, &expected));
         show_conduct(top, conduct)?;
         notes.extend(spec.jitter_note());
         let lossless = lossless::fits(top, &spec)?;
         notes.extend(lossless.note);
         warnings.extend(lossless.warnings);
         Ok(Scenario { spec, resolved: Vec::new(), facts: Vec::new(), notes, expected, warnings, omitted })
+    }
+}
+
+/// Settings of switches, hosts and TCP.
+struct Nodes {
+    switch: SwitchSpec,
+    tiers: Tiers,
+    host: HostSpec,
+    tcp: TcpSpec,
+    conduct: Conduct,
+}
+
+impl Nodes {
+    /// Reads and checks the settings. `warnings` are those of the topology.
+    fn read(
+        top: &Reader,
+        run: &RunKeys,
+        (graph, warnings): (&Graph, &[String]),
+        (of_switches, of_hosts): (bool, bool),
+    ) -> Result<Nodes, ConfigError> {
+        let switch = SwitchSpec::read(&top.table("switch")?)?;
+        let host = HostSpec::read(&top.table("host")?)?;
+        let tcp = TcpSpec::read(&top.table("tcp")?)?;
+        let conduct = Conduct::of(&host, &tcp);
+        let tcp = TcpSpec { growth: Some(conduct.growth), ..tcp };
+        checks::times(top, run, &tcp)?;
+        let demands = |reads_k| PortDemands { packet: tcp.full_frame(), reads_k };
+        checks::switch_port(&top.table("switch")?, &switch, demands(of_switches))?;
+        checks::host_port(&top.table("host")?, &host, demands(of_hosts))?;
+        let tiers = Tiers::read(&top.table("switch")?, (graph, warnings), demands(of_switches))?;
+        Ok(Nodes { switch, tiers, host, tcp, conduct })
+    }
+}
+
+/// Traffic entries, with the facts and the expected flows that follow from them.
+struct Load<'a> {
+    context: Context<'a>,
+    traffic: Vec<Box<dyn Traffic>>,
+    expected: Vec<Expected>,
+}
+
+impl<'a> Load<'a> {
+    /// Reads the traffic entries. `round_trip` is the longest base round trip.
+    fn read(
+        top: &Reader,
+        run: &RunKeys,
+        (topology, graph): (&dyn Topology, &'a Graph),
+        (tcp, round_trip): (&TcpSpec, Span),
+    ) -> Result<Load<'a>, ConfigError> {
+        let mut context = Context::new(graph, run.duration, *tcp);
+        context.warmup = run.warmup;
+        context.window_rate = tcp.receive_window * tcp.mss.as_f64() / round_trip.as_secs_f64();
+        context.warnings.extend(topology.warnings());
+        context.notes.extend(topology.note().map(|note| format!("topology: {note}")));
+        let entries = checks::traffic_entries(top)?;
+        let traffic = traffic::read_all(&entries, &mut context)?;
+        let measured =
+            MeasurementWindow { from: Instant::ZERO + run.warmup, to: Instant::ZERO + run.duration };
+        let mut expected = Vec::new();
+        for (entry, it) in entries.iter().zip(&traffic) {
+            expected.push(traffic::expected(entry, &**it, measured, &mut context.warnings)?);
+        }
+        Ok(Load { context, traffic, expected })
     }
 }
 

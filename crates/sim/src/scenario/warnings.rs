@@ -1,7 +1,6 @@
 //! Warnings about accepted settings.
 
-use super::Tiers;
-use crate::specs::{HostSpec, SwitchSpec, TcpSpec};
+use super::Spec;
 use crate::topology::Graph;
 use crate::traffic::{Count, Expected};
 use shortflow_units::{Bytes, NodeId, Occupancy, Span};
@@ -20,29 +19,13 @@ pub(super) fn round_trip(graph: &Graph) -> (Span, NodeId, NodeId) {
 
 /// All warnings, one line each, beginning with the key.
 pub(super) fn of(
-    (graph, (round_trip, one, other)): (&Graph, (Span, NodeId, NodeId)),
-    (switch, tiers, host): (&SwitchSpec, &Tiers, &HostSpec),
-    (tcp, rto_min_is_given): (&TcpSpec, bool),
+    spec: &Spec,
+    (round_trip, one, other): (Span, NodeId, NodeId),
+    rto_min_is_given: bool,
     expected: &[Expected],
-    (duration, sample_every): (Span, Option<Span>),
 ) -> Vec<String> {
-    let packet = tcp.full_frame();
-    let directions = graph.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
-    let from_switches = directions.filter(|(from, _)| !graph.is_host(*from));
-    let mut of_switches = from_switches.map(|(from, to)| {
-        let place = format!(" (for example at {}->{})", graph.name(from), graph.name(to));
-        ("switch.buffer", tiers.port(graph, from, to).unwrap_or(switch).buffer, place)
-    });
-    let of_switch = of_switches.find(|(_, buffer, _)| is_tiny(*buffer, packet));
-    let of_host =
-        Some(("host.buffer", host.buffer, String::new())).filter(|(_, buffer, _)| is_tiny(*buffer, packet));
-    let mut warnings = Vec::new();
-    for (key, buffer, place) in [of_switch, of_host].into_iter().flatten() {
-        warnings.push(format!(
-            "{key}: {buffer} holds only the packet in transmission, of {packet}, so a flow may lose every packet that it \
-             sends; set 2 packets or more{place}"
-        ));
-    }
+    let Spec { graph, tcp, duration, .. } = spec;
+    let mut warnings = of_buffers(spec);
     if tcp.ack_every > 1 && tcp.ack_delay >= tcp.rto_min {
         warnings.push(format!(
             "tcp.ack_delay: {} is not below tcp.rto_min = {}, so delayed ACKs cause timeouts",
@@ -69,7 +52,7 @@ pub(super) fn of(
             graph.name(other)
         ));
     }
-    if let Some(every) = sample_every.filter(|every| *every > duration) {
+    if let Some(every) = spec.measure.sample_every.filter(|every| every > duration) {
         warnings.push(format!(
             "measure.sample_every: {every} is longer than duration = {duration}, so only the start of the run is sampled"
         ));
@@ -80,6 +63,26 @@ pub(super) fn of(
         }
     }
     warnings
+}
+
+/// Warnings about buffers that hold only one packet: of the first such port of a switch, and of hosts.
+fn of_buffers(spec: &Spec) -> Vec<String> {
+    let (graph, packet) = (&spec.graph, spec.tcp.full_frame());
+    let from_switches = graph.directions().filter(|(from, ..)| !graph.is_host(*from));
+    let mut of_switches = from_switches.map(|(from, to, _)| {
+        let place = format!(" (for example at {}->{})", graph.name(from), graph.name(to));
+        ("switch.buffer", spec.switch_port(from, to).buffer, place)
+    });
+    let of_switch = of_switches.find(|(_, buffer, _)| is_tiny(*buffer, packet));
+    let of_host = Some(("host.buffer", spec.host.buffer, String::new()));
+    let of_host = of_host.filter(|(_, buffer, _)| is_tiny(*buffer, packet));
+    let warning = |(key, buffer, place)| {
+        format!(
+            "{key}: {buffer} holds only the packet in transmission, of {packet}, so a flow may lose every packet that it \
+             sends; set 2 packets or more{place}"
+        )
+    };
+    [of_switch, of_host].into_iter().flatten().map(warning).collect()
 }
 
 /// The host farthest from `from`, and its delay. Two applications give the diameter of common networks.

@@ -3,7 +3,7 @@
 
 use crate::engine::{EventCode, EventQueue, NodeScope, SHORTEST_SLOT, Seeds};
 use crate::needs::Needs;
-use crate::net::{Network, Port};
+use crate::net::{Network, Port, RouteError};
 use crate::scenario::{Fault, Scenario};
 use crate::scheme::Scheme;
 use crate::topology::{Graph, Link};
@@ -207,6 +207,22 @@ impl ExecutionPlan {
         let packets =
             |link: &Link| 2.0 * self.lookahead.as_secs_f64() / link.rate.tx_time(size).as_secs_f64();
         scenario.graph.links.iter().map(packets).sum::<f64>().round()
+    }
+
+    /// Network of the run, prepared for this plan.
+    pub(super) fn network(
+        &self,
+        scenario: &Scenario,
+        scheme: &Scheme,
+        seeds: Seeds,
+    ) -> Result<Network, RouteError> {
+        let Modes { fixed_paths, early_hosts, windows, by_output, .. } = self.modes;
+        let network = Network::new(scenario, (&scheme.queue, &scheme.host_queue), seeds)?;
+        let network = if self.telemetry { network.with_telemetry() } else { network };
+        let network = network.with_fixed_paths(fixed_paths);
+        let network = if early_hosts { network.with_pulls() } else { network };
+        let nodes = scenario.graph.nodes.len();
+        Ok(if windows { network.with_windows(nodes, by_output) } else { network })
     }
 
     /// Empty event queue of the run. Most ports have one pending event while a packet crosses their link.

@@ -60,13 +60,7 @@ pub(super) struct Simulation<'a> {
     pub(super) handled: u64,
     /// Event count of the next call to the observer.
     next_tick: u64,
-    /// Event count of the next estimate of the end, and the estimated end of the last flow.
-    next_estimate: u64,
-    estimated_end: Instant,
-    /// Acknowledged bytes of each open flow at two earlier times.
-    acked_before: BTreeMap<FlowId, [(Instant, u64); 2]>,
-    /// Seconds and bytes of flows with a known rate, at the last estimate that found any.
-    rated: (f64, f64),
+    estimate: EndEstimate,
     /// Number of finite flows not known to be finished, including flows planned by applications.
     pending: u64,
     /// Time from the end of a message until all parts know of it. Then the receiver closes, and the run may
@@ -95,6 +89,18 @@ pub(super) struct Simulation<'a> {
     answers: BTreeMap<(Instant, u32), u64>,
     /// Buffer for lists of ports that lead to hosts, with arrival times.
     reached: Vec<(PortId, Instant)>,
+}
+
+/// Estimate of the end of the last flow.
+#[derive(Default)]
+struct EndEstimate {
+    end: Instant,
+    /// Event count of the next estimate.
+    next: u64,
+    /// Acknowledged bytes of each open flow at two earlier times.
+    acked_before: BTreeMap<FlowId, [(Instant, u64); 2]>,
+    /// Seconds and bytes of flows with a known rate, at the last estimate that found any.
+    rated: (f64, f64),
 }
 
 /// A backlogged flow, with its acknowledged bytes at the last sample.
@@ -147,15 +153,7 @@ impl<'a> Simulation<'a> {
         check_thresholds(scenario, scheme)?;
         check_trims(scenario, scheme)?;
         let seeds = Seeds::new(seed);
-        let queues = (&scheme.queue, &scheme.host_queue);
-        let network = Network::new(scenario, queues, seeds)?;
-        let network = if plan.telemetry { network.with_telemetry() } else { network };
-        let network = network.with_fixed_paths(plan.modes.fixed_paths);
-        let network = if plan.modes.early_hosts { network.with_pulls() } else { network };
-        let network = match plan.modes.windows {
-            true => network.with_windows(scenario.graph.nodes.len(), plan.modes.by_output),
-            false => network,
-        };
+        let network = plan.network(scenario, scheme, seeds)?;
         let mut simulation = Simulation {
             measured: network.ports_between(&scenario.measure.ports),
             meter: ClassMeter::new(scenario.classes.len()),
@@ -177,10 +175,7 @@ impl<'a> Simulation<'a> {
             sampled: Instant::ZERO,
             handled: 0,
             next_tick: TICK,
-            next_estimate: 0,
-            estimated_end: Instant::ZERO,
-            acked_before: BTreeMap::new(),
-            rated: (0.0, 0.0),
+            estimate: EndEstimate::default(),
             pending: 0,
             finish_delay: scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default(),
             window: Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration,
@@ -310,7 +305,7 @@ impl<'a> Simulation<'a> {
     #[inline(never)] // keeps the loop short
     fn tick(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
         self.report(self.events.now(), observer);
-        if self.handled >= self.next_estimate {
+        if self.handled >= self.estimate.next {
             self.estimate_end();
         }
         match observer.tick(self.standing()) {
@@ -343,7 +338,7 @@ impl<'a> Simulation<'a> {
             now: self.events.now(),
             open: self.pending,
             flows: flows.max(self.pending),
-            last: self.estimated_end,
+            last: self.estimate.end,
         }
     }
 

@@ -68,7 +68,7 @@ impl Simulation<'_> {
     /// with the number of connections, to keep the cost small.
     pub(super) fn estimate_end(&mut self) {
         let (now, flows, before, mut slots) =
-            (self.events.now(), &self.flows, std::mem::take(&mut self.acked_before), 0);
+            (self.events.now(), &self.flows, std::mem::take(&mut self.estimate.acked_before), 0);
         let (mut rest, mut unknown, mut rated) = (Span::ZERO, 0, (0.0, 0.0));
         let at_rate = |left: u64, (time, bytes): (f64, f64)| Span::from_secs_f64(time * left as f64 / bytes);
         for (_, connection) in self.connections.iter_mut() {
@@ -85,7 +85,8 @@ impl Simulation<'_> {
             let start = flows[message.flow.index()].start;
             let [older, newer] = before.get(&message.flow).copied().unwrap_or([(start, 0); 2]);
             let is_over = now.since(newer.0).times(4) > now.since(start);
-            self.acked_before
+            self.estimate
+                .acked_before
                 .insert(message.flow, if is_over { [newer, (now, acked)] } else { [older, newer] });
             let (time, progress) = (now.since(older.0).as_secs_f64(), acked - older.1);
             if progress > 0 && (older.0 > start || 10 * acked >= size) {
@@ -97,15 +98,15 @@ impl Simulation<'_> {
             rest = rest.max(ends.stalled_until(now).map_or(Span::ZERO, |until| until.max(now).since(now)));
         }
         if rated.1 > 0.0 {
-            self.rated = rated;
+            self.estimate.rated = rated;
         }
-        if self.rated.1 > 0.0 {
-            rest = rest.max(at_rate(unknown, self.rated));
+        if self.estimate.rated.1 > 0.0 {
+            rest = rest.max(at_rate(unknown, self.estimate.rated));
         }
         // Assume that similar flows are open at the end of the measured time.
-        self.estimated_end = now.max(self.window.end) + rest;
+        self.estimate.end = now.max(self.window.end) + rest;
         // 64 events per connection keep the estimate's share of the run time small.
-        self.next_estimate = self.handled + 8 * TICK + 64 * slots;
+        self.estimate.next = self.handled + 8 * TICK + 64 * slots;
     }
 
     /// End of the run. If flows stall for ever, the run ends with the drain, although the last event is much
