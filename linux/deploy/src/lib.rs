@@ -11,5 +11,7 @@ mod packages;
 #[cfg(feature = "bpf")]
 pub mod programs;
 pub mod sys;
+#[cfg(feature = "bpf")]
+mod warning;
 
 pub use failure::Failure;

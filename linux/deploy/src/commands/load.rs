@@ -1,11 +1,12 @@
 //! `load`: registers congestion controls with the kernel.
 
+use super::offers;
 use super::status::{listeners_text, other_listeners};
-use super::{offers, warn};
 use crate::Failure;
 use crate::check::{self, Finding};
 use crate::laws;
 use crate::programs::{self, NewRoute, Pins, Prefix, Prepared, Segments, Users};
+use crate::warning::warn;
 use clap::ValueHint;
 use clap::builder::TypedValueParser;
 use shortflow_cc::TransportConfig;
@@ -58,7 +59,7 @@ fn rto_min(text: &str) -> Result<Span, String> {
 
 const MILLISECOND: Span = Span::from_millis(1);
 
-pub fn run(args: Args) -> Result<(), Failure> {
+pub(super) fn run(args: Args) -> Result<(), Failure> {
     let mut names = Vec::new();
     for name in &args.names {
         let name = laws::transport_named(name)?;

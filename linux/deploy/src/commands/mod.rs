@@ -16,7 +16,6 @@ pub use load::key_value;
 
 use crate::{Failure, programs::messages, sys};
 use clap::{CommandFactory, Parser, Subcommand};
-use std::fmt::Display;
 use std::process::ExitCode;
 
 /// Commands on the congestion controls.
@@ -72,9 +71,4 @@ pub fn program<Cli: Parser>(run: impl FnOnce(Cli) -> Result<(), Failure>) -> Exi
             failure.code()
         }
     }
-}
-
-/// Prints a warning.
-fn warn(text: &impl Display) {
-    eprintln!("warning: {text}");
 }

@@ -1,7 +1,8 @@
 //! `unload`: removes congestion controls and their settings.
 
-use super::{offers, status, warn};
+use super::{offers, status};
 use crate::programs::{self, Moved, Pins};
+use crate::warning::warn;
 use crate::{Failure, laws};
 
 #[derive(clap::Args)]
@@ -14,7 +15,7 @@ pub struct Args {
     live: bool,
 }
 
-pub fn run(args: Args) -> Result<(), Failure> {
+pub(super) fn run(args: Args) -> Result<(), Failure> {
     let mut asked = Vec::new();
     for name in &args.names {
         asked.push(format!("sf_{}", laws::transport_named(name)?));

@@ -10,6 +10,7 @@ use super::pins::{CONFIG, DIRECTORY, NEXT_CONFIG, NEXT_MAP, PREFIX, Pins, is_the
 use super::routes::remove_routes;
 use super::segments::{self, remove_segments};
 use crate::Failure;
+use crate::warning::warn;
 use libbpf_rs::Link;
 use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
 use std::fs;
@@ -68,7 +69,7 @@ impl Pins {
     pub fn sweep(&self) -> Result<(), Failure> {
         let loaded = self.loaded()?;
         for name in &loaded {
-            self.settle(name)?.iter().for_each(|warning| eprintln!("warning: {warning}"));
+            self.settle(name)?.iter().for_each(warn);
         }
         if loaded.is_empty() && has_records(self) {
             restore_defaults(self, |name| name.starts_with(PREFIX))?;
