@@ -25,7 +25,7 @@ use shortflow_spec::{keys, words};
 use shortflow_units::Bytes;
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "atcp",
     summary: "TCP whose window grows in proportion to a weight that falls with the bytes sent",
     source: "ATCP, University of Wisconsin-Madison",
@@ -102,7 +102,7 @@ impl Params {
 }
 
 /// ATCP on a connection.
-pub type Atcp = ByMarks<Params>;
+pub(crate) type Atcp = ByMarks<Params>;
 
 impl MarkLaw for Params {
     const READS_FLOW: bool = true;

@@ -24,7 +24,7 @@ use shortflow_spec::{Flag, keys};
 use shortflow_units::Instant;
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "cubic",
     summary: "TCP whose window is a cubic function of the time since the last congestion",
     source: "RFC 9438",

@@ -23,7 +23,7 @@ use shortflow_spec::keys;
 use shortflow_units::{Bytes, Span};
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "d2tcp",
     summary: "DCTCP that backs off less the nearer the deadline of the flow is",
     source: "D2TCP, SIGCOMM 2012",
@@ -73,7 +73,7 @@ impl Params {
 }
 
 /// D2TCP on a connection.
-pub type D2tcp = ByMarks<Params>;
+pub(crate) type D2tcp = ByMarks<Params>;
 
 impl MarkLaw for Params {
     fn common(&self) -> Common {

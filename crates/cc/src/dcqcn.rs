@@ -63,7 +63,7 @@ use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::cmp::Ordering;
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "dcqcn",
     summary: "the rate falls at notifications of marks, and rises by a timer and a byte counter; go-back-N, no window",
     source: "DCQCN, SIGCOMM 2015",

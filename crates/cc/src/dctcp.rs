@@ -16,7 +16,7 @@ use crate::{ByMarks, Common, Ecn, FlowView, Host, MarkLaw, Recovery, TransportIn
 use shortflow_spec::keys;
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "dctcp",
     summary: "reduces the window in proportion to the fraction of marked packets",
     source: "DCTCP, SIGCOMM 2010; RFC 8257",
@@ -40,7 +40,7 @@ keys! {
 }
 
 /// DCTCP on a connection.
-pub type Dctcp = ByMarks<Params>;
+pub(crate) type Dctcp = ByMarks<Params>;
 
 impl MarkLaw for Params {
     fn common(&self) -> Common {

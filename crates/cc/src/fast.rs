@@ -38,7 +38,7 @@ use shortflow_spec::{Flag, keys, words};
 use shortflow_units::{Bytes, Instant};
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "fast",
     summary: "DCTCP whose window may fall below one segment, by sending smaller segments",
     source: "FaST, KSII TIIS 2014",

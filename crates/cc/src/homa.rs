@@ -6,7 +6,7 @@ use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, 
 use shortflow_spec::keys;
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "homa",
     summary: "receivers grant the messages with the fewest bytes left, over strict priorities",
     source: "Homa, SIGCOMM 2018",

@@ -43,7 +43,7 @@ use shortflow_spec::{ANY_SIZE, KeywordOr, POSITIVE_TIME, RATE, keys};
 use shortflow_units::{Bytes, Rate, Span};
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "hpcc",
     summary: "window and rate follow the utilisation that the links of the path report; go-back-N",
     source: "HPCC, SIGCOMM 2019",

@@ -3,10 +3,10 @@
 
 use crate::{Ecn, Host, Recovery, TransportInfo};
 
-pub use crate::hpcc::{Hpcc as HpccTcp, Params};
+pub(crate) use crate::hpcc::{Hpcc as HpccTcp, Params};
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "hpcc-tcp",
     summary: "HPCC's window and rate on TCP hosts, which repair losses by selective acknowledgements",
     source: "HPCC, SIGCOMM 2019",

@@ -24,7 +24,7 @@ use shortflow_spec::{keys, words};
 use shortflow_units::Bytes;
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "l2dct",
     summary: "DCTCP with weights by bytes sent: short flows grow faster and back off less",
     source: "L2DCT, INFOCOM 2013",
@@ -101,7 +101,7 @@ impl Params {
 }
 
 /// L2DCT on a connection.
-pub type L2dct = ByMarks<Params>;
+pub(crate) type L2dct = ByMarks<Params>;
 
 impl MarkLaw for Params {
     const READS_FLOW: bool = true;

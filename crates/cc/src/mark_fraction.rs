@@ -8,7 +8,7 @@ use shortflow_units::{Bytes, Instant};
 ///
 /// Deviation: F counts bytes, as in the RFC. The papers count packets; with full segments, both fractions are equal.
 #[derive(Debug, Clone, Copy)]
-pub struct MarkFraction {
+pub(crate) struct MarkFraction {
     /// Congestion estimate, from 0 (no marks) to 1 (all marked).
     pub alpha: f64,
     window_end: u64,
@@ -18,13 +18,13 @@ pub struct MarkFraction {
 
 impl MarkFraction {
     /// An estimate that starts at `initial_alpha`.
-    pub fn new(initial_alpha: f64) -> Self {
+    pub(crate) fn new(initial_alpha: f64) -> Self {
         MarkFraction { alpha: initial_alpha, window_end: 0, acked: Bytes::ZERO, marked: Bytes::ZERO }
     }
 
     /// Accounts for one ACK, and updates alpha with gain `g` at the end of a window of data.
     #[inline(always)]
-    pub fn on_ack(&mut self, ack: &AckSample, g: f64) {
+    pub(crate) fn on_ack(&mut self, ack: &AckSample, g: f64) {
         self.acked += ack.acked;
         if ack.ece {
             self.marked += ack.acked;

@@ -19,7 +19,7 @@ use crate::{
 use shortflow_spec::{KeywordOr, keys};
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "minimal",
     summary: "pFabric's own sender: a first window of a bandwidth-delay product, short fixed timeouts, and probes if timeouts persist",
     source: "pFabric, SIGCOMM 2013, §4.3",

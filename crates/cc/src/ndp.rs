@@ -6,7 +6,7 @@ use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, 
 use shortflow_spec::keys;
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "ndp",
     summary: "a first window at the rate of the link, then a packet for each pull of the receiver's host",
     source: "NDP, SIGCOMM 2017",

@@ -16,7 +16,7 @@ use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, 
 use shortflow_spec::keys;
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "newreno",
     summary: "TCP NewReno; with ecn=classic it halves once per window of marked data",
     source: "RFC 5681, RFC 6582",
@@ -46,7 +46,7 @@ impl NewReno {
 /// Opens the window: slow start below ssthresh, otherwise `step` segments per round trip (RFC 5681 Eq. 2 and 3, where
 /// `step` is 1).
 #[inline]
-pub fn grow(window: &mut Window, ack: &AckSample, step: f64) {
+pub(crate) fn grow(window: &mut Window, ack: &AckSample, step: f64) {
     if window.in_slow_start() {
         window.cwnd += (ack.acked.as_f64() / ack.flow.mss.as_f64()).min(1.0); // Eq. 2
     } else {
@@ -56,14 +56,14 @@ pub fn grow(window: &mut Window, ack: &AckSample, step: f64) {
 
 /// Responds to ECN-Echo: multiplies cwnd by `factor`, not below `floor` segments, and ends slow start at the new
 /// window (RFC 3168 §6.1.2, where `factor` is one half).
-pub fn multiplicative_decrease(window: &mut Window, factor: f64, floor: f64) {
+pub(crate) fn multiplicative_decrease(window: &mut Window, factor: f64, floor: f64) {
     window.cwnd = (window.cwnd * factor).max(floor);
     window.ssthresh = window.cwnd.max(2.0);
 }
 
 /// Responds to a loss as TCP does: sets ssthresh to half the flight (RFC 5681 Eq. 4, D2), and cwnd to ssthresh or,
 /// after a timeout, to one segment (§3.1).
-pub fn on_loss(window: &mut Window, cause: Cause, flow: &FlowView) {
+pub(crate) fn on_loss(window: &mut Window, cause: Cause, flow: &FlowView) {
     window.ssthresh = (flow.flight_segments() / 2.0).max(2.0); // Eq. 4
     window.cwnd = if cause == Cause::Timeout { 1.0 } else { window.ssthresh };
 }

@@ -6,10 +6,10 @@
 
 use crate::{Ecn, Host, Recovery, TransportInfo};
 
-pub use crate::newreno::{NewReno as Sack, Params};
+pub(crate) use crate::newreno::{NewReno as Sack, Params};
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "sack",
     summary: "TCP with selective acknowledgements, the drop-tail baseline of L2DCT",
     source: "RFC 5681, RFC 6675",

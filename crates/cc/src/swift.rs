@@ -47,7 +47,7 @@ use shortflow_spec::{ANY_TIME, KeywordOr, POSITIVE_TIME, keys};
 use shortflow_units::{Bytes, Instant, Span};
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "swift",
     summary: "keeps the delay of the fabric and the delay of the hosts at targets; paces windows below one segment",
     source: "Swift, SIGCOMM 2020",

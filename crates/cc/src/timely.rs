@@ -31,7 +31,7 @@ use shortflow_spec::{KeywordOr, POSITIVE_TIME, RATE, keys};
 use shortflow_units::{Bytes, Rate, Span};
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "timely",
     summary: "the rate follows the gradient of the round-trip time; go-back-N, no window",
     source: "TIMELY, SIGCOMM 2015",

@@ -23,7 +23,7 @@ use shortflow_spec::{keys, words};
 use shortflow_units::Bytes;
 
 /// Registry entry.
-pub const INFO: TransportInfo = TransportInfo {
+pub(crate) const INFO: TransportInfo = TransportInfo {
     name: "xdctcp",
     summary: "DCTCP whose short flows back off less and whose long flows back off more",
     source: "xDCTCP, UC San Diego 2015",
@@ -78,7 +78,7 @@ impl Params {
 }
 
 /// xDCTCP on a connection.
-pub type Xdctcp = ByMarks<Params>;
+pub(crate) type Xdctcp = ByMarks<Params>;
 
 impl MarkLaw for Params {
     fn common(&self) -> Common {

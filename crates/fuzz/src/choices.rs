@@ -3,7 +3,7 @@
 /// Choices from the bytes of an input. After the last byte, pseudo-random numbers seeded by the first bytes continue.
 /// So a short input gives a whole scenario too, and each byte changes little.
 #[derive(Debug)]
-pub struct Choices<'a> {
+pub(crate) struct Choices<'a> {
     bytes: &'a [u8],
     state: u64,
 }
@@ -13,14 +13,14 @@ const SEED: usize = 4;
 
 impl<'a> Choices<'a> {
     /// The choices of `input`.
-    pub fn new(input: &'a [u8]) -> Choices<'a> {
+    pub(crate) fn new(input: &'a [u8]) -> Choices<'a> {
         let (seed, bytes) = input.split_at(input.len().min(SEED));
         let state = seed.iter().fold(0, |state, byte| state << 8 | u64::from(*byte));
         Choices { bytes, state }
     }
 
     /// Choices of a number; no two numbers give the same choices.
-    pub fn numbered(number: u64) -> Choices<'static> {
+    pub(crate) fn numbered(number: u64) -> Choices<'static> {
         Choices { bytes: &[], state: number.wrapping_mul(0xd134_2543_de82_ef95) }
     }
 
@@ -44,7 +44,7 @@ impl<'a> Choices<'a> {
     }
 
     /// A number below `n`, which must not be 0. Consumes as few bytes as `n` needs.
-    pub fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         let mut number = 0;
         let mut largest = n - 1;
         while largest > 0 {
@@ -55,23 +55,23 @@ impl<'a> Choices<'a> {
     }
 
     /// A number from `low` to `high`.
-    pub fn within(&mut self, low: u64, high: u64) -> u64 {
+    pub(crate) fn within(&mut self, low: u64, high: u64) -> u64 {
         let width = high.saturating_sub(low);
         low + if width == u64::MAX { self.below(u64::MAX) } else { self.below(width + 1) }
     }
 
     /// A number from 0 to 1, including both.
-    pub fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         self.below(256) as f64 / 255.0
     }
 
     /// True once in `n` draws.
-    pub fn once_in(&mut self, n: u64) -> bool {
+    pub(crate) fn once_in(&mut self, n: u64) -> bool {
         self.below(n) == n - 1
     }
 
     /// One of `items`, which must not be empty.
-    pub fn pick<'t, T>(&mut self, items: &'t [T]) -> &'t T {
+    pub(crate) fn pick<'t, T>(&mut self, items: &'t [T]) -> &'t T {
         &items[self.below(items.len() as u64) as usize]
     }
 }

@@ -3,7 +3,7 @@
 use crate::choices::Choices;
 
 /// A trace of flows, in the order of their starts.
-pub fn trace(choices: &mut Choices, hosts: u64) -> String {
+pub(crate) fn trace(choices: &mut Choices, hosts: u64) -> String {
     let mut text = "start,source,destination,bytes,deadline,class\n".to_owned();
     let hosts = hosts.max(2);
     let mut start = 0;
@@ -19,7 +19,7 @@ pub fn trace(choices: &mut Choices, hosts: u64) -> String {
 }
 
 /// A size distribution: rising sizes with rising shares.
-pub fn cdf(choices: &mut Choices) -> String {
+pub(crate) fn cdf(choices: &mut Choices) -> String {
     let points = 1 + choices.below(5);
     let mut bytes = 0;
     let mut text = String::new();
@@ -57,7 +57,7 @@ fn network(choices: &mut Choices) -> (Vec<Node>, Vec<(usize, usize)>) {
 }
 
 /// A list of links with rates and delays; each delay has one of these units.
-pub fn edge_list(choices: &mut Choices, fast: bool, delays: &[&str]) -> String {
+pub(crate) fn edge_list(choices: &mut Choices, fast: bool, delays: &[&str]) -> String {
     let (nodes, links) = network(choices);
     let mut text = "a,b,rate,delay\n".to_owned();
     for (a, b) in links {
@@ -68,7 +68,7 @@ pub fn edge_list(choices: &mut Choices, fast: bool, delays: &[&str]) -> String {
 }
 
 /// The node file of an edge list.
-pub fn nodes(edge_list: &str) -> String {
+pub(crate) fn nodes(edge_list: &str) -> String {
     let links = edge_list.lines().skip(1);
     let mut names: Vec<&str> = links.flat_map(|link| link.split(',').take(2)).collect();
     names.sort_unstable();
@@ -81,7 +81,7 @@ pub fn nodes(edge_list: &str) -> String {
 }
 
 /// A random network as GraphML.
-pub fn graphml(choices: &mut Choices, fast: bool) -> String {
+pub(crate) fn graphml(choices: &mut Choices, fast: bool) -> String {
     let (nodes, links) = network(choices);
     let mut text = concat!(
         "<graphml><key id=\"k\" for=\"node\" attr.name=\"kind\"/><key id=\"t\" for=\"node\" attr.name=\"tier\"/>",
@@ -106,7 +106,7 @@ pub fn graphml(choices: &mut Choices, fast: bool) -> String {
 
 /// Rate of a link. A `fast` link usually sends a packet within a microsecond. No fast link is so slow compared with
 /// the others that a bandwidth-delay product is millions of packets.
-pub fn rate(choices: &mut Choices, fast: bool) -> String {
+pub(crate) fn rate(choices: &mut Choices, fast: bool) -> String {
     if fast {
         let unit = if choices.once_in(4) { "00Mbps" } else { "Gbps" };
         return format!("{}{unit}", choices.within(10, 100));

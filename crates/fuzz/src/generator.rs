@@ -15,7 +15,7 @@ const MOST_REPAIRS: usize = 24;
 const PATIENCE: usize = 5;
 
 /// Draws a scenario and repairs it.
-pub struct ScenarioGenerator<'c, 'i> {
+pub(crate) struct ScenarioGenerator<'c, 'i> {
     registry: &'static Registry,
     values: Values<'c, 'i>,
     root: Table,
@@ -27,13 +27,19 @@ pub struct ScenarioGenerator<'c, 'i> {
 
 impl<'c, 'i> ScenarioGenerator<'c, 'i> {
     /// An accepted scenario with its text, or the error that is left after all repairs.
-    pub fn settle(choices: &'c mut Choices<'i>, style: Style) -> Result<(Scenario, String), ConfigError> {
+    pub(crate) fn settle(
+        choices: &'c mut Choices<'i>,
+        style: Style,
+    ) -> Result<(Scenario, String), ConfigError> {
         let (generator, scenario) = Self::settled(choices, style)?;
         Ok((scenario, generator.text()))
     }
 
     /// An accepted scenario with its generator, or the error that is left after all repairs.
-    pub fn settled(choices: &'c mut Choices<'i>, style: Style) -> Result<(Self, Scenario), ConfigError> {
+    pub(crate) fn settled(
+        choices: &'c mut Choices<'i>,
+        style: Style,
+    ) -> Result<(Self, Scenario), ConfigError> {
         let values = Values { choices, style, surroundings: Surroundings::default(), files: BTreeMap::new() };
         let (root, keys) = (Table::new(), BTreeMap::new());
         let mut generator = Self { registry: Registry::get(), values, root, keys, settings: Vec::new() };
@@ -46,7 +52,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
     }
 
     /// Paths and declarations of possible keys, except tables and names of files.
-    pub fn keys(&self) -> Vec<(String, &'static ParamInfo)> {
+    pub(crate) fn keys(&self) -> Vec<(String, &'static ParamInfo)> {
         let is_plain = |key: &ParamInfo| {
             !matches!(key.shape, Shape::Table(_) | Shape::Kinds(_) | Shape::Parts(_))
                 && !key.name.ends_with("file")
@@ -55,23 +61,23 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
     }
 
     /// A value for a key, in the notation of `--set`.
-    pub fn value(&mut self, path: &str, key: &'static ParamInfo) -> String {
+    pub(crate) fn value(&mut self, path: &str, key: &'static ParamInfo) -> String {
         let value = self.draw(path, key);
         value.as_str().map_or_else(|| value.to_string(), str::to_owned)
     }
 
     /// The remaining choices.
-    pub fn choices(&mut self) -> &mut Choices<'i> {
+    pub(crate) fn choices(&mut self) -> &mut Choices<'i> {
         self.values.choices
     }
 
     /// The scenario with more settings.
-    pub fn with(&self, more: &[(String, String)]) -> Result<Scenario, ConfigError> {
+    pub(crate) fn with(&self, more: &[(String, String)]) -> Result<Scenario, ConfigError> {
         self.parse_with(&[&self.settings, more].concat())
     }
 
     /// Text of the scenario, with its settings and files as comments.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let settings = self.settings.iter().map(|(key, value)| format!("# --set {key}={value}\n"));
         let files = self.values.files.iter().map(|(name, text)| format!("# {name}:\n{text}\n"));
         self.root.to_string() + &settings.chain(files).collect::<String>()
@@ -329,7 +335,7 @@ fn path_of(error: &ConfigError) -> Option<String> {
 }
 
 /// Path of a key in which the only fault has a number too.
-pub fn numbered(key: &str) -> String {
+pub(crate) fn numbered(key: &str) -> String {
     match key.strip_prefix("faults.") {
         Some(rest) if !rest.starts_with(|c: char| c.is_ascii_digit()) => format!("faults.1.{rest}"),
         _ => key.to_owned(),

@@ -38,7 +38,7 @@ traffic = [
 ";
 
 /// Target: a scenario file.
-pub fn scenario(input: &[u8]) -> Verdict {
+pub(crate) fn scenario(input: &[u8]) -> Verdict {
     read(input, |text| {
         let files = |name: &str| match name.rsplit_once('.') {
             Some((_, "csv")) => Ok("start,source,destination,bytes\n0,0,1,1KB\n".to_owned()),
@@ -49,7 +49,7 @@ pub fn scenario(input: &[u8]) -> Verdict {
 }
 
 /// Target: settings `KEY=VALUE`, one per line, of a scenario and of every scheme that has such a key.
-pub fn settings(input: &[u8]) -> Verdict {
+pub(crate) fn settings(input: &[u8]) -> Verdict {
     read(input, |text| {
         let pairs: Vec<(String, String)> = text
             .lines()
@@ -74,25 +74,25 @@ pub fn settings(input: &[u8]) -> Verdict {
 }
 
 /// Target: a flow trace.
-pub fn trace(input: &[u8]) -> Verdict {
+pub(crate) fn trace(input: &[u8]) -> Verdict {
     around(input, &[AROUND, STAR, "traffic = [{ kind = 'trace', file = 'x.csv' }]"].concat())
 }
 
 /// Target: a distribution of flow sizes.
-pub fn cdf(input: &[u8]) -> Verdict {
+pub(crate) fn cdf(input: &[u8]) -> Verdict {
     let traffic = "traffic = [{ kind = 'poisson', load = 0.5, sizes = { kind = 'cdf', file = 'x.csv' } }]";
     around(input, &[AROUND, STAR, traffic].concat())
 }
 
 /// Target: a list of links, and after `---` the nodes.
-pub fn edge_list(input: &[u8]) -> Verdict {
+pub(crate) fn edge_list(input: &[u8]) -> Verdict {
     let nodes = if input.windows(3).any(|bytes| bytes == b"---") { ", node_file = 'nodes'" } else { "" };
     let topology = format!("topology = {{ kind = 'explicit', file = 'x.csv', delay = '5us'{nodes} }}\n");
     around(input, &[AROUND, &topology, LONG].concat())
 }
 
 /// Target: a network in GraphML.
-pub fn graphml(input: &[u8]) -> Verdict {
+pub(crate) fn graphml(input: &[u8]) -> Verdict {
     let topology = "topology = { kind = 'explicit', file = 'x.graphml', rate = '1Gbps', delay = '5us' }\n";
     around(input, &[AROUND, topology, LONG].concat())
 }

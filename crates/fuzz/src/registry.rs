@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// A scheme, with its parameters by full key.
-pub type SchemeKeys = (&'static str, Vec<(String, ParamInfo)>);
+pub(crate) type SchemeKeys = (&'static str, Vec<(String, ParamInfo)>);
 
 /// All registered names.
 #[derive(Debug)]
-pub struct Registry {
+pub(crate) struct Registry {
     /// Kinds of each table; a table without kinds is its own only kind.
     tables: BTreeMap<&'static str, Vec<Entry>>,
     pub schemes: Vec<SchemeKeys>,
@@ -19,7 +19,7 @@ pub struct Registry {
 
 impl Registry {
     /// The registry of this process.
-    pub fn get() -> &'static Registry {
+    pub(crate) fn get() -> &'static Registry {
         static REGISTRY: OnceLock<Registry> = OnceLock::new();
         REGISTRY.get_or_init(|| {
             let mut tables: BTreeMap<_, Vec<Entry>> = BTreeMap::new();
@@ -31,17 +31,17 @@ impl Registry {
     }
 
     /// Kinds of a table.
-    pub fn kinds(&self, table: &str) -> &[Entry] {
+    pub(crate) fn kinds(&self, table: &str) -> &[Entry] {
         self.tables.get(table).unwrap_or_else(|| panic!("{table} is no table"))
     }
 
     /// Keys of a table without kinds.
-    pub fn table(&self, name: &str) -> &[ParamInfo] {
+    pub(crate) fn table(&self, name: &str) -> &[ParamInfo] {
         &self.kinds(name)[0].parameters
     }
 
     /// Keys except tables, by their declaration, as `table.kind.key`.
-    pub fn names(&self) -> impl Iterator<Item = (*const ParamInfo, String)> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = (*const ParamInfo, String)> {
         let is_plain =
             |key: &&ParamInfo| !matches!(key.shape, Shape::Table(_) | Shape::Kinds(_) | Shape::Parts(_));
         let entries =
@@ -54,7 +54,7 @@ impl Registry {
     }
 
     /// The key called `name` of some kind of traffic.
-    pub fn traffic_key(&self, name: &str) -> &ParamInfo {
+    pub(crate) fn traffic_key(&self, name: &str) -> &ParamInfo {
         let mut keys = self.kinds("traffic").iter().flat_map(|kind| &kind.parameters);
         keys.find(|key| key.name == name).unwrap_or_else(|| panic!("no traffic has a key {name}"))
     }

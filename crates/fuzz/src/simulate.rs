@@ -25,7 +25,7 @@ const FEW_TICKS: u32 = 1;
 const REPEATED: u64 = 16;
 
 /// Draws a scenario and a scheme, and runs them. Panics if the run breaks an invariant of the simulator.
-pub fn judge(input: &[u8]) -> Verdict {
+pub(crate) fn judge(input: &[u8]) -> Verdict {
     let mut choices = Choices::new(input);
     let twice = choices.once_in(REPEATED);
     let seed = choices.below(256);
@@ -62,14 +62,14 @@ pub fn judge(input: &[u8]) -> Verdict {
 }
 
 /// A service model with its settings, as on the command line.
-pub fn shown(service: &ServiceModel) -> String {
+pub(crate) fn shown(service: &ServiceModel) -> String {
     let ServiceModel::Packets(scheme) = service else { return service.name().to_owned() };
     let given = scheme.resolved.iter().map(|setting| format!(" --set {}={}", setting.key, setting.value));
     format!("{}{}", scheme.name, given.collect::<String>())
 }
 
 /// Draws a service model.
-pub fn service(choices: &mut Choices) -> ServiceModel {
+pub(crate) fn service(choices: &mut Choices) -> ServiceModel {
     let registry = Registry::get();
     if choices.once_in(12) {
         return ServiceModel::Ideal(*choices.pick(policies()));
@@ -115,7 +115,7 @@ fn drop_setting(settings: &mut Vec<(String, String)>, error: &ConfigError) {
 }
 
 /// Stops a run after a number of ticks.
-pub struct Cap {
+pub(crate) struct Cap {
     pub ticks: u32,
 }
 

@@ -8,7 +8,7 @@ use toml::Value;
 
 /// Hosts and links that values refer to.
 #[derive(Debug, Default)]
-pub struct Surroundings {
+pub(crate) struct Surroundings {
     pub hosts: u64,
     /// Links, each as (one end, other end).
     pub links: Vec<(String, String)>,
@@ -17,7 +17,7 @@ pub struct Surroundings {
 
 /// Ranges of the draws.
 #[derive(Debug, Clone, Copy)]
-pub struct Style {
+pub(crate) struct Style {
     /// An optional key is set once in this many draws.
     pub optional: u64,
     /// Factor on the usual number of hosts, racks and hops.
@@ -31,11 +31,11 @@ pub struct Style {
 }
 
 /// Small networks, which run as fast as possible. Inputs of the corpus rely on these values.
-pub const FUZZED: Style =
+pub(crate) const FUZZED: Style =
     Style { optional: 6, size: 1, fast: false, delays: &["us"], rtts: &["ns", "00ns", "us", "0us"] };
 
 /// Draws values, and keeps the files that the values name.
-pub struct Values<'c, 'i> {
+pub(crate) struct Values<'c, 'i> {
     pub choices: &'c mut Choices<'i>,
     pub style: Style,
     pub surroundings: Surroundings,
@@ -44,7 +44,7 @@ pub struct Values<'c, 'i> {
 
 impl Values<'_, '_> {
     /// A value of `shape` for the key called `key`; `None` for tables with keys of their own.
-    pub fn draw(&mut self, key: &str, shape: &Shape) -> Option<Value> {
+    pub(crate) fn draw(&mut self, key: &str, shape: &Shape) -> Option<Value> {
         let value = match shape {
             Shape::KeywordOr(word, _) if self.choices.once_in(4) => (*word).into(),
             Shape::KeywordOr(_, other) => return self.draw(key, other),

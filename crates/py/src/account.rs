@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Accounts as columns, and the steps of the traced flow.
 #[derive(Default)]
-pub struct Kept {
+pub(crate) struct Kept {
     flow: Vec<u32>,
     start: Vec<u64>,
     finish: Vec<u64>,

@@ -10,7 +10,7 @@ use shortflow_spec::{ParamInfo, Shape};
 /// All tables as dictionaries: the name of the table, the name of the kind (or again of the table), a summary, and
 /// the keys.
 #[pyfunction]
-pub fn declared(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+pub(crate) fn declared(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |(table, entry): (&str, shortflow_spec::Entry)| {
         let row = PyDict::new(py);
         row.set_item("table", table)?;
@@ -64,7 +64,7 @@ fn class(name: &str) -> String {
 
 /// Checks each value of a table, or of the kind called `name` of this table; errors call the table `path`.
 #[pyfunction]
-pub fn check_table(table: &str, name: &str, path: &str, values: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn check_table(table: &str, name: &str, path: &str, values: &Bound<'_, PyAny>) -> PyResult<()> {
     let errors = shortflow_sim::check(table, name, path, &values::table(values, path)?);
     if errors.is_empty() { Ok(()) } else { Err(config_error(located(&errors, "", "", &[]))) }
 }

@@ -36,7 +36,7 @@ pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<Result<Vec<u8>, Stri
 
 /// The content of a user's file. Raises `ConfigError` if the path is no regular file, or if the file is too large.
 #[pyfunction]
-pub fn read_file(py: Python<'_>, path: &str) -> PyResult<Vec<u8>> {
+pub(crate) fn read_file(py: Python<'_>, path: &str) -> PyResult<Vec<u8>> {
     read(py, Path::new(path))?.map_err(|reason| config_error(format!("{path}: cannot be read: {reason}")))
 }
 

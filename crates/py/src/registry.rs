@@ -14,7 +14,7 @@ use shortflow_spec::{Entry, ParamInfo};
 /// All registered names: schemes, ideal schedulers, parameter sets, transports, queues, topologies, routing, traffic,
 /// sizes.
 #[pyfunction]
-pub fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
     all.set_item("schemes", list(py, schemes(), scheme_row)?)?;
     all.set_item(
@@ -86,7 +86,7 @@ type FileScheme = (String, String, Vec<(String, String)>);
 
 /// Reads the schemes in `text`, the content of the file called `file`.
 #[pyfunction]
-pub fn read_schemes(text: &str, file: &str) -> PyResult<Vec<FileScheme>> {
+pub(crate) fn read_schemes(text: &str, file: &str) -> PyResult<Vec<FileScheme>> {
     let row = |info: SchemeInfo| {
         let composed = format!("{} over {}", info.transport, info.queue.info().name);
         let settings = info.settings();

@@ -118,14 +118,14 @@ impl Observer for Watch {
 
 /// Version of the simulator.
 #[pyfunction]
-pub fn version() -> &'static str {
+pub(crate) fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
 /// Recommended number of cores for a run, at most `most`, and the reason if it is smaller. `capture` is true
 /// if packets are captured.
 #[pyfunction]
-pub fn cores(
+pub(crate) fn cores(
     py: Python<'_>,
     scenario: &PyScenario,
     scheme: &PyScheme,
@@ -140,7 +140,7 @@ pub fn cores(
 /// receives the packets that it selects.
 #[pyfunction]
 #[pyo3(signature = (scenario, scheme, seed, control, capture=None, cores=1))]
-pub fn run(
+pub(crate) fn run(
     py: Python<'_>,
     scenario: &PyScenario,
     scheme: &PyScheme,

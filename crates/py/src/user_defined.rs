@@ -31,7 +31,7 @@ impl Failure {
 
 /// Window and pacing rate; a hook may set all of them.
 #[pyclass(get_all, set_all, name = "Window", module = "shortflow._core")]
-pub struct PyWindow {
+pub(crate) struct PyWindow {
     /// Congestion window, in segments.
     cwnd: f64,
     /// Slow-start threshold, in segments.
@@ -43,7 +43,7 @@ pub struct PyWindow {
 /// A connection before its first packet: the time, its path and the sizes of its segments. Sizes are in bytes, times
 /// in seconds.
 #[pyclass(frozen, get_all, name = "Opening", module = "shortflow._core")]
-pub struct PyOpening {
+pub(crate) struct PyOpening {
     /// Simulated time.
     now_s: f64,
     /// Rate of the link of the sender's host, in bits per second.
@@ -58,7 +58,7 @@ pub struct PyOpening {
 
 /// State of the flow that a sender transmits. Sizes are in bytes, times in seconds.
 #[pyclass(frozen, get_all, name = "Flow", module = "shortflow._core")]
-pub struct PyFlow {
+pub(crate) struct PyFlow {
     /// Simulated time.
     now_s: f64,
     /// Smoothed round-trip time; 0 before the first sample.
@@ -79,7 +79,7 @@ pub struct PyFlow {
 
 /// One ACK. Sizes are in bytes, times in seconds.
 #[pyclass(frozen, get_all, name = "Ack", module = "shortflow._core")]
-pub struct PyAck {
+pub(crate) struct PyAck {
     /// Bytes by which `snd_una` advanced; 0 while data below the acknowledged packet is missing.
     acked: u64,
     /// True if the ACK echoes a congestion mark.
@@ -179,7 +179,7 @@ const SMALLEST_FLOOR: f64 = 1e-4;
 
 /// The instance of a Python class for one connection.
 #[derive(Debug)]
-pub struct PythonLaw {
+pub(crate) struct PythonLaw {
     instance: PyResult<Py<PyAny>>,
     failure: Failure,
     /// Smallest window that the law may set, in segments.
@@ -192,7 +192,7 @@ pub struct PythonLaw {
 
 impl PythonLaw {
     /// A new instance from `factory`. With `has_no_window`, connections start without a window.
-    pub fn new(factory: &Py<PyAny>, failure: Failure, has_no_window: bool) -> PythonLaw {
+    pub(crate) fn new(factory: &Py<PyAny>, failure: Failure, has_no_window: bool) -> PythonLaw {
         let made = Python::attach(|py| -> PyResult<_> {
             let instance = factory.call0(py)?;
             let floor = checked_floor(instance.bind(py))?;

@@ -58,7 +58,7 @@ const SILENCE: u8 = 0;
 const LEVELS: u64 = 8;
 
 /// Both ends of a message.
-pub fn open(
+pub(crate) fn open(
     [sender, receiver]: [EndpointId; 2],
     transport: &TransportConfig,
     params: &Params,
@@ -97,7 +97,7 @@ fn header(words: [u64; 2]) -> Option<Box<Extension>> {
 
 /// The sending end of a message.
 #[derive(Debug)]
-pub struct Sender {
+pub(crate) struct Sender {
     stream: SendStream,
     params: Params,
     line: Rate,
@@ -278,7 +278,7 @@ struct Incoming {
 
 /// State that the messages of a host share: the card and the grants.
 #[derive(Debug, Default)]
-pub struct Agent {
+pub(crate) struct Agent {
     /// Messages with data to send, by bytes left and flow id.
     ready: BTreeMap<(u64, u32), Turn>,
     /// Time at which the card has sent all its packets, and transmission time of a full packet.
@@ -377,7 +377,7 @@ impl HostAgent for Agent {
 
 /// The receiving end of a message.
 #[derive(Debug)]
-pub struct Receiver {
+pub(crate) struct Receiver {
     identity: EndpointId,
     policy: Policy,
     resend: Span,

@@ -32,7 +32,7 @@ use shortflow_units::{Instant, Span};
 const TIMEOUT: u8 = 0;
 
 /// Both ends of a connection.
-pub fn open(
+pub(crate) fn open(
     [sender, receiver]: [EndpointId; 2],
     transport: &TransportConfig,
     params: &Params,
@@ -43,7 +43,7 @@ pub fn open(
 
 /// The sending end of a connection.
 #[derive(Debug)]
-pub struct Sender {
+pub(crate) struct Sender {
     stream: SendStream,
     scoreboard: Scoreboard,
     rto: Span,
@@ -56,7 +56,7 @@ pub struct Sender {
 
 impl Sender {
     /// A sender without data.
-    pub fn new(
+    pub(crate) fn new(
         identity: EndpointId,
         transport: &TransportConfig,
         &Params { rto, probe_after }: &Params,
@@ -201,14 +201,14 @@ impl SendEndpoint for Sender {
 
 /// The receiving end of a connection.
 #[derive(Debug)]
-pub struct Receiver {
+pub(crate) struct Receiver {
     identity: EndpointId,
     bytes: Reassembly,
 }
 
 impl Receiver {
     /// A receiver that acknowledges packets to the peer of `identity`.
-    pub fn new(identity: EndpointId) -> Receiver {
+    pub(crate) fn new(identity: EndpointId) -> Receiver {
         Receiver { identity, bytes: Reassembly::default() }
     }
 }

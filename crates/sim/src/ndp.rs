@@ -54,7 +54,7 @@ const TIMEOUT: u8 = 0;
 const DOUBLINGS: u32 = 6;
 
 /// Both ends of a connection.
-pub fn open(
+pub(crate) fn open(
     [sender, receiver]: [EndpointId; 2],
     transport: &TransportConfig,
     params: &Params,
@@ -91,7 +91,7 @@ fn word(packet: &Packet) -> u64 {
 
 /// The sending end of a connection.
 #[derive(Debug)]
-pub struct Sender {
+pub(crate) struct Sender {
     stream: SendStream,
     line: Rate,
     rto: Span,
@@ -245,7 +245,7 @@ impl SendEndpoint for Sender {
 
 /// State that the connections of a host share: the pull queue with its pacer, and the card.
 #[derive(Debug, Default)]
-pub struct Agent {
+pub(crate) struct Agent {
     /// Connections that wait for pulls, by flow id, in the order of their turns.
     turns: VecDeque<u32>,
     /// By flow id: turn, number of pulls, and transmission time of a full packet on the host's link.
@@ -305,7 +305,7 @@ impl HostAgent for Agent {
 
 /// The receiving end of a connection.
 #[derive(Debug)]
-pub struct Receiver {
+pub(crate) struct Receiver {
     identity: EndpointId,
     /// Transmission time of a full packet on the host's link.
     gap: Span,

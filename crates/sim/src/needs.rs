@@ -5,7 +5,7 @@ use std::iter::Sum;
 
 /// Constraints of one or several parts of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Needs {
+pub(crate) struct Needs {
     /// If all events need one global order on one core: the reason.
     pub global_order: Option<String>,
     /// Ports whose two ends must be on the same core.
@@ -20,13 +20,13 @@ pub struct Needs {
 
 impl Needs {
     /// Constraints of a part for which the order of all events of the network matters.
-    pub fn global_order(reason: impl Into<String>) -> Needs {
+    pub(crate) fn global_order(reason: impl Into<String>) -> Needs {
         Needs { global_order: Some(reason.into()), ..Needs::default() }
     }
 
     /// True if hosts may take packets early: no flow starts, and no host's port pauses, in response to events
     /// at other nodes.
-    pub fn lets_hosts_go_ahead(&self) -> bool {
+    pub(crate) fn lets_hosts_go_ahead(&self) -> bool {
         self.global_order.is_none() && !self.answers
     }
 }

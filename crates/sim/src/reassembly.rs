@@ -4,7 +4,7 @@ use crate::tcp::scoreboard::Scoreboard;
 
 /// Bytes of a stream that have arrived in any order.
 #[derive(Debug)]
-pub struct Reassembly {
+pub(crate) struct Reassembly {
     received: u64,
     beyond: Scoreboard,
     /// One past the highest byte that has arrived.
@@ -20,7 +20,7 @@ impl Default for Reassembly {
 
 impl Reassembly {
     /// Adds the bytes `start..end`, which have arrived.
-    pub fn accept(&mut self, start: u64, end: u64) {
+    pub(crate) fn accept(&mut self, start: u64, end: u64) {
         self.skipped += start.saturating_sub(self.highest);
         self.highest = self.highest.max(end);
         self.beyond.add(std::iter::once((start, end)), self.received, u64::MAX);
@@ -29,23 +29,23 @@ impl Reassembly {
     }
 
     /// All bytes below this have arrived.
-    pub fn received(&self) -> u64 {
+    pub(crate) fn received(&self) -> u64 {
         self.received
     }
 
     /// Bytes of `start..end` that have arrived.
-    pub fn arrived(&self, start: u64, end: u64) -> u64 {
+    pub(crate) fn arrived(&self, start: u64, end: u64) -> u64 {
         let beyond = self.beyond.sacked_bytes(start.max(self.received), end);
         self.received.min(end).saturating_sub(start) + beyond
     }
 
     /// The first missing bytes below `limit`.
-    pub fn missing(&self, limit: u64) -> (u64, u64) {
+    pub(crate) fn missing(&self, limit: u64) -> (u64, u64) {
         self.beyond.hole_from(self.received, limit)
     }
 
     /// Bytes that were missing when later bytes arrived.
-    pub fn skipped(&self) -> u64 {
+    pub(crate) fn skipped(&self) -> u64 {
         self.skipped
     }
 }

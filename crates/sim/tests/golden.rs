@@ -67,7 +67,7 @@ fn told(name: &str, text: &str, scheme: &Scheme) -> String {
 }
 
 /// Compares `got` with the file; writes the file if `SHORTFLOW_BLESS` is set.
-pub fn check(file: &str, got: &str) {
+pub(crate) fn check(file: &str, got: &str) {
     let file = format!("{}/tests/golden/{file}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("SHORTFLOW_BLESS").is_some() {
         std::fs::write(&file, got).unwrap();

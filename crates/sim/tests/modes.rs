@@ -87,7 +87,7 @@ const MODES: [Modes; 7] = [
 
 /// Runs a scenario in every plan of [`MODES`] that it allows, and asserts that all outcomes are equal. Returns the
 /// outcome and these plans.
-pub fn all_alike(scenario: &Scenario, scheme: &Scheme, seed: u64) -> (Outcome, Vec<Modes>) {
+pub(crate) fn all_alike(scenario: &Scenario, scheme: &Scheme, seed: u64) -> (Outcome, Vec<Modes>) {
     let run = |modes| {
         let plan = ExecutionPlan::set(modes, scenario, scheme)?;
         let run = run_planned(&plan, scenario, scheme, seed, &mut NoObserver);

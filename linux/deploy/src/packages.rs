@@ -33,7 +33,7 @@ const VIRTUAL: [Tool; 2] = [
 
 /// Packages that the host lacks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Packages {
+pub(crate) struct Packages {
     /// Names in Debian and Ubuntu.
     pub debian: Vec<&'static str>,
     /// Names in Fedora.
@@ -42,17 +42,17 @@ pub struct Packages {
 
 impl Packages {
     /// Missing packages for building the eBPF programs.
-    pub fn to_build() -> Packages {
+    pub(crate) fn to_build() -> Packages {
         Packages::lacking(&BUILD, &std::env::var("PATH").unwrap_or_default())
     }
 
     /// Missing packages for the testbed.
-    pub fn for_testbed() -> Packages {
+    pub(crate) fn for_testbed() -> Packages {
         Packages::lacking(&TESTBED, &std::env::var("PATH").unwrap_or_default())
     }
 
     /// Missing packages for the testbed's virtual machine.
-    pub fn for_virtual() -> Packages {
+    pub(crate) fn for_virtual() -> Packages {
         Packages::lacking(&VIRTUAL, &std::env::var("PATH").unwrap_or_default())
     }
 
@@ -69,7 +69,7 @@ impl Packages {
     }
 
     /// Commands that install all missing packages; `None` if there are none.
-    pub fn advice(&self) -> Option<String> {
+    pub(crate) fn advice(&self) -> Option<String> {
         let (debian, fedora) = (self.debian.join(" "), self.fedora.join(" "));
         let both = format!("Debian, Ubuntu: apt-get install {debian}; Fedora: dnf install {fedora}");
         (!self.debian.is_empty()).then_some(both)

@@ -9,14 +9,14 @@ use std::thread::JoinHandle;
 /// Threads that keep each processor busy while nothing else runs on it. They end when this value is dropped, or with
 /// the process.
 #[derive(Debug)]
-pub struct Awake {
+pub(crate) struct Awake {
     is_over: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Awake {
     /// Keeps every processor awake that this process may use.
-    pub fn all() -> Awake {
+    pub(crate) fn all() -> Awake {
         let is_over = Arc::new(AtomicBool::new(false));
         let threads = sys::processors().into_iter().map(|processor| {
             let is_over = Arc::clone(&is_over);

@@ -10,7 +10,7 @@ use std::io::{self, Error};
 use std::os::fd::OwnedFd;
 
 /// The network card of every host.
-pub const CARD: &str = "eth0";
+pub(crate) const CARD: &str = "eth0";
 /// TBF burst in tenths of a frame: after a late timer the card may send four frames at once. The mean rate stays the
 /// link's.
 const BURST: u64 = 40;
@@ -35,7 +35,7 @@ const BACKLOG: usize = 32;
 /// Lines for `tc -batch` that make a card of `rate` for packets of `mtu` bytes, with the qdisc `inner` in place of
 /// TBF's FIFO. TBF counts Ethernet headers, which links of the scenario do not have, so its rate is higher by their
 /// share of a full frame.
-pub fn qdiscs(rate: Rate, mtu: u64, inner: Option<&str>, is_measured: bool) -> String {
+pub(crate) fn qdiscs(rate: Rate, mtu: u64, inner: Option<&str>, is_measured: bool) -> String {
     let frame = mtu + ETHERNET as u64;
     let bits = u128::from(rate.as_bps()) * u128::from(frame) / u128::from(mtu);
     let (burst, limit) = (if is_measured { BURST_MEASURED } else { BURST } * frame / 10, CARD_FRAMES * frame);

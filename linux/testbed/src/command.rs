@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const OF_SCHEMES: [&str; 3] = ["transport.", "queue.", "priority."];
 
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Scenario file (TOML). `shortflow linux testbed` also takes names of shipped scenarios.
     scenario: PathBuf,
     /// Scheme, with parameters as in the simulator (such as dctcp+g=0.5).
@@ -41,7 +41,7 @@ pub struct Args {
     parent: Option<u32>,
 }
 
-pub fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
     if let Some(parent) = args.parent {
         sys::end_with_parent(parent).map_err(Failure::host("--parent"))?;
     }

@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 /// The kernel's part of a scheme: its congestion control and the marking of its priorities. Dropping this value ends
 /// both.
 #[derive(Debug)]
-pub struct Control {
+pub(crate) struct Control {
     name: String,
     programs: Option<Programs>,
 }
@@ -22,7 +22,10 @@ impl Control {
     /// with the scheme's parameters. If the scheme has priorities, also loads the program that marks the DSCP. While
     /// the lock is held, no other command can replace a program.
     /// Fails if the kernel lacks the congestion control, or refuses a program.
-    pub fn of(scheme: &Scheme, kernel_control: Option<&str>) -> Result<(Control, Option<Lock>), Failure> {
+    pub(crate) fn of(
+        scheme: &Scheme,
+        kernel_control: Option<&str>,
+    ) -> Result<(Control, Option<Lock>), Failure> {
         kernel_control.map_or(Ok(()), check)?;
         let (programs, lock) = Programs::load(scheme, kernel_control.is_some())?.unzip();
         let name = kernel_control
@@ -33,20 +36,20 @@ impl Control {
     }
 
     /// Name of the congestion control.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// Marks the scheme's priorities on packets that leave `device` of this network namespace.
     /// Fails if the namespace has no such device.
-    pub fn mark_dscp(&self, device: &str) -> Result<(), Failure> {
+    pub(crate) fn mark_dscp(&self, device: &str) -> Result<(), Failure> {
         self.programs.as_ref().map_or(Ok(()), |programs| programs.attach(device))
     }
 
     /// Gives the kernel `message`, the flow that the connection of `socket` carries now. A simulated sender knows the
     /// same of its flow.
     /// Fails if `socket` is not a socket.
-    pub fn tell(&self, socket: &impl AsRawFd, message: &Message, clock: Clock) -> io::Result<()> {
+    pub(crate) fn tell(&self, socket: &impl AsRawFd, message: &Message, clock: Clock) -> io::Result<()> {
         self.programs.as_ref().map_or(Ok(()), |programs| programs.tell(socket, message, clock))
     }
 }
@@ -54,7 +57,10 @@ impl Control {
 /// Returns the kernel's congestion control that runs a scheme: `instead` if given, else `reno` or `cubic` for TCP and
 /// CUBIC. Returns `None` if an eBPF program runs the scheme.
 /// Fails if the transport has neither a program nor a congestion control of the kernel.
-pub fn kernel_control<'a>(scheme: &Scheme, instead: Option<&'a str>) -> Result<Option<&'a str>, Failure> {
+pub(crate) fn kernel_control<'a>(
+    scheme: &Scheme,
+    instead: Option<&'a str>,
+) -> Result<Option<&'a str>, Failure> {
     match scheme.transport.info().name {
         _ if instead.is_some() => Ok(instead),
         "newreno" | "sack" => Ok(Some("reno")),

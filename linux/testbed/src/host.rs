@@ -31,7 +31,7 @@ const NOT_SET: [(&str, &str); 7] = [
 
 /// TCP settings of every host.
 #[derive(Debug, Clone)]
-pub struct TcpSettings {
+pub(crate) struct TcpSettings {
     /// Bytes of a full IP packet.
     pub mtu: u64,
     ipv6: bool,
@@ -46,7 +46,7 @@ pub struct TcpSettings {
 impl TcpSettings {
     /// Returns the settings of a scenario under a scheme.
     /// Fails if the kernel has no setting for a value.
-    pub fn of(scenario: &Scenario, scheme: &Scheme) -> Result<TcpSettings, Failure> {
+    pub(crate) fn of(scenario: &Scenario, scheme: &Scheme) -> Result<TcpSettings, Failure> {
         let tcp = &scenario.tcp;
         let wrong = |key: &str, value: String, expected: &str| {
             Err(Failure::Input(format!("{key}: {value} is not {expected}, as the kernel requires")))
@@ -87,7 +87,7 @@ impl TcpSettings {
     }
 
     /// The address of a host.
-    pub fn address(&self, host: HostId) -> IpAddr {
+    pub(crate) fn address(&self, host: HostId) -> IpAddr {
         if self.ipv6 { ipv6(host).into() } else { ipv4(host).into() }
     }
 
@@ -131,7 +131,7 @@ impl TcpSettings {
 
 /// A host of the testbed.
 #[derive(Debug)]
-pub struct Host {
+pub(crate) struct Host {
     /// Namespace of its sockets.
     pub namespace: Namespace,
     /// Far end of its network card, from which the switch reads the host's frames.
@@ -141,7 +141,7 @@ pub struct Host {
 impl Host {
     /// Makes a host, and sets up its card by `qdiscs`, lines for `tc -batch`.
     /// Fails without the right to make namespaces and TAP devices, or without `ip` and `tc`.
-    pub fn new(host: HostId, qdiscs: &str, tcp: &TcpSettings) -> io::Result<Host> {
+    pub(crate) fn new(host: HostId, qdiscs: &str, tcp: &TcpSettings) -> io::Result<Host> {
         let namespace = Namespace::new()?;
         let device = namespace.within(|| {
             let device = sys::tap(CARD)?;

@@ -12,7 +12,7 @@ const MAX_CONNECTIONS: usize = 8000;
 
 /// A flow and its connection.
 #[derive(Debug, Clone, Copy)]
-pub struct Transfer {
+pub(crate) struct Transfer {
     /// The flow.
     pub arrival: FlowArrival,
     /// Position in [`Plan::connections`].
@@ -23,7 +23,7 @@ pub struct Transfer {
 
 /// All flows and connections of a run.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// Flows in order of their starts.
     pub transfers: Vec<Transfer>,
     /// Sending and receiving host of each connection.
@@ -34,7 +34,7 @@ impl Plan {
     /// Plans the flows of `scenario` with the random draws of `seed`.
     /// Fails if traffic waits for answers, stops flows or has a transport of its own, or if the run has too many
     /// connections.
-    pub fn of(scenario: &Scenario, seed: u64) -> Result<Plan, Failure> {
+    pub(crate) fn of(scenario: &Scenario, seed: u64) -> Result<Plan, Failure> {
         if !scenario.transports.is_empty() {
             let why = "the testbed runs one congestion control; remove transport from the traffic";
             return Err(Failure::Input(format!("traffic: {why}")));
@@ -85,7 +85,7 @@ impl Plan {
     }
 
     /// Returns every host that sends or receives, in ascending order.
-    pub fn hosts(&self) -> Vec<HostId> {
+    pub(crate) fn hosts(&self) -> Vec<HostId> {
         let mut hosts: Vec<HostId> = self.connections.iter().flat_map(|&(from, to)| [from, to]).collect();
         hosts.sort_unstable();
         hosts.dedup();

@@ -16,7 +16,7 @@ use std::os::fd::AsRawFd;
 
 /// Loaded programs: a congestion control and DSCP marking, with the data on flows that both read.
 #[derive(Debug)]
-pub struct Programs {
+pub(crate) struct Programs {
     congestion: Option<String>,
     dscp: Option<DscpProgram>,
     flows: Flows,
@@ -24,14 +24,14 @@ pub struct Programs {
 }
 
 /// Lock on loaded programs. While it is held, no other command can replace a program.
-pub type Lock = Pins;
+pub(crate) type Lock = Pins;
 
 impl Programs {
     /// Loads the programs of `scheme`: DSCP marking if it has priorities, and a congestion control unless the
     /// kernel's own runs it (`has_own`). Returns `None` if no program is necessary.
     /// Fails if the kernel refuses a program, or has a congestion control of the same name loaded with other
     /// parameters.
-    pub fn load(scheme: &Scheme, has_own: bool) -> Result<Option<(Programs, Lock)>, Failure> {
+    pub(crate) fn load(scheme: &Scheme, has_own: bool) -> Result<Option<(Programs, Lock)>, Failure> {
         let transport = (!has_own).then_some(&scheme.transport);
         let rule = rule(&scheme.priority);
         if transport.is_none() && rule.is_none() {
@@ -55,19 +55,19 @@ impl Programs {
     }
 
     /// Name of the congestion control.
-    pub fn congestion(&self) -> Option<&str> {
+    pub(crate) fn congestion(&self) -> Option<&str> {
         self.congestion.as_deref()
     }
 
     /// Marks the DSCP of packets that leave `device` of this network namespace, if the scheme has priorities.
     /// Fails if the namespace has no such device.
-    pub fn attach(&self, device: &str) -> Result<(), Failure> {
+    pub(crate) fn attach(&self, device: &str) -> Result<(), Failure> {
         self.dscp.as_ref().map_or(Ok(()), |program| program.attach(device))
     }
 
     /// Gives the programs `message`, the flow that the connection of `socket` carries now.
     /// Fails if `socket` is not a socket.
-    pub fn tell(&self, socket: &impl AsRawFd, message: &Message, clock: Clock) -> io::Result<()> {
+    pub(crate) fn tell(&self, socket: &impl AsRawFd, message: &Message, clock: Clock) -> io::Result<()> {
         let size = (!message.is_backlogged()).then_some(message.end - message.start);
         let deadline_ns = message.deadline.map(|deadline| clock.monotonic_ns(deadline));
         self.flows.set(socket, &Flow { start: message.start, size, deadline_ns, role: message.role })

@@ -146,7 +146,7 @@ impl Connection {
 
 /// All senders and receivers of a run.
 #[derive(Debug)]
-pub struct Traffic<'a> {
+pub(crate) struct Traffic<'a> {
     scenario: &'a Scenario,
     plan: &'a Plan,
     tcp: &'a TcpSettings,
@@ -174,7 +174,7 @@ pub struct Traffic<'a> {
 
 /// Report of the hosts.
 #[derive(Debug)]
-pub struct TrafficReport {
+pub(crate) struct TrafficReport {
     /// Rows of the flow table in order of starts, without the network's counts.
     pub rows: Vec<FlowRow>,
     /// For each row, the number of its connection in the network; `None` if the flow shared the connection or the
@@ -197,7 +197,7 @@ impl<'a> Traffic<'a> {
     /// Makes the sockets for all connections of `plan`, with `namespaces` by host. During the run the kernel has the
     /// data of each connection's oldest unfinished flow, as the law of a simulated sender has.
     /// Fails if there are too many open files, or if the kernel lacks the congestion control.
-    pub fn new(
+    pub(crate) fn new(
         scenario: &'a Scenario,
         plan: &'a Plan,
         namespaces: &HashMap<HostId, Namespace>,
@@ -240,7 +240,7 @@ impl<'a> Traffic<'a> {
 
     /// Opens all connections, for a scenario in which they are open before the run.
     /// Fails if a connection fails, or if not all are established within 30 s.
-    pub fn connect(&mut self) -> Result<(), Failure> {
+    pub(crate) fn connect(&mut self) -> Result<(), Failure> {
         let clock = Clock::starting_in(Span::ZERO);
         for first in (0..self.connections.len()).step_by(BACKLOG) {
             let last = self.connections.len().min(first + BACKLOG);
@@ -279,7 +279,7 @@ impl<'a> Traffic<'a> {
     /// Starts every flow at its time. Returns when the measured time is over and every flow with an end is finished,
     /// at the latest when the drain is over.
     /// Fails if a connection fails.
-    pub fn run(&mut self, clock: Clock) -> io::Result<TrafficReport> {
+    pub(crate) fn run(&mut self, clock: Clock) -> io::Result<TrafficReport> {
         let scenario = self.scenario;
         let (warm, measured) = (Instant::ZERO + scenario.warmup, Instant::ZERO + scenario.duration);
         let over = measured + scenario.drain;

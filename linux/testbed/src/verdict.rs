@@ -73,7 +73,7 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
 
 /// Stalls of a thread in a part of a run.
 #[derive(Debug)]
-pub struct StallRate {
+pub(crate) struct StallRate {
     count: u64,
     seconds: f64,
     part: &'static str,
@@ -81,7 +81,7 @@ pub struct StallRate {
 
 /// Returns the stalls in two parts of a run: in the measured time, whose stalls change queues and goodput, and from
 /// the end of the warm-up to the end of the run, whose stalls change completion times.
-pub fn rates(scenario: &Scenario, measured: &Measured, stalls: &Stalls) -> [StallRate; 2] {
+pub(crate) fn rates(scenario: &Scenario, measured: &Measured, stalls: &Stalls) -> [StallRate; 2] {
     let (warm, over) = (Instant::ZERO + scenario.warmup, Instant::ZERO + scenario.duration);
     let rate = |count, end: Instant, part| StallRate { count, seconds: end.since(warm).as_secs_f64(), part };
     [
@@ -92,7 +92,7 @@ pub fn rates(scenario: &Scenario, measured: &Measured, stalls: &Stalls) -> [Stal
 
 impl StallRate {
     /// Stalls per second.
-    pub fn per_second(&self) -> f64 {
+    pub(crate) fn per_second(&self) -> f64 {
         self.count as f64 / self.seconds.max(f64::MIN_POSITIVE)
     }
 

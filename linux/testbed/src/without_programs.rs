@@ -9,24 +9,24 @@ use std::os::fd::AsRawFd;
 
 /// Programs, of which this build has none.
 #[derive(Debug)]
-pub enum Programs {}
+pub(crate) enum Programs {}
 /// Lock on programs, of which this build has none.
-pub type Lock = Programs;
+pub(crate) type Lock = Programs;
 
 impl Programs {
-    pub fn load(_: &Scheme, _: bool) -> Result<Option<(Programs, Lock)>, Failure> {
+    pub(crate) fn load(_: &Scheme, _: bool) -> Result<Option<(Programs, Lock)>, Failure> {
         Err(Failure::Host("testbed: built without eBPF; run `make linux`".to_owned()))
     }
 
-    pub fn congestion(&self) -> Option<&str> {
+    pub(crate) fn congestion(&self) -> Option<&str> {
         match *self {}
     }
 
-    pub fn attach(&self, _: &str) -> Result<(), Failure> {
+    pub(crate) fn attach(&self, _: &str) -> Result<(), Failure> {
         match *self {}
     }
 
-    pub fn tell(&self, _: &impl AsRawFd, _: &Message, _: Clock) -> io::Result<()> {
+    pub(crate) fn tell(&self, _: &impl AsRawFd, _: &Message, _: Clock) -> io::Result<()> {
         match *self {}
     }
 }

@@ -2,7 +2,7 @@
 
 pub(crate) mod csv;
 
-pub use shortflow_spec::{ConfigError, Entry, Given, ParamInfo, RowError, Setting, Shape, Source};
+pub(crate) use shortflow_spec::{ConfigError, Entry, Given, ParamInfo, RowError, Setting, Shape, Source};
 
 pub(crate) use shortflow_spec::{
     ANY_SIZE, ANY_TIME, Document, Even, Files, Flag, Format, KeywordOr, Kind, Kinds, ListOf, OCCUPANCY,

@@ -27,7 +27,7 @@ pub trait EventCode: Copy {
 /// Rank of an event at `at`: its number with the lowest 27 bits scrambled, differently at each instant, so
 /// that all ports take turns in coming first. Ties are common in a star with equal links. With a fixed order,
 /// packets of one port would always find room in full queues, and packets of another never.
-pub fn tie_break_rank(bits: u32, at: Instant) -> u32 {
+pub(crate) fn tie_break_rank(bits: u32, at: Instant) -> u32 {
     let turn = (at.as_ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 37) as u32;
     let low = (1 << 27) - 1;
     let mix = |bits: u32, factor: u32| bits.wrapping_mul(factor) & low;
@@ -69,34 +69,34 @@ pub(super) struct ScheduledEvent(Reverse<u128>);
 
 impl ScheduledEvent {
     #[inline]
-    pub fn new(at: Instant, event: u32) -> ScheduledEvent {
+    pub(super) fn new(at: Instant, event: u32) -> ScheduledEvent {
         ScheduledEvent(Reverse(u128::from(at.as_ps()) << 64 | u128::from(event)))
     }
 
     /// A pending event with its node.
     #[inline]
-    pub fn sited(at: Instant, NodeScope(site): NodeScope, event: u32) -> ScheduledEvent {
+    pub(super) fn sited(at: Instant, NodeScope(site): NodeScope, event: u32) -> ScheduledEvent {
         ScheduledEvent(Reverse(ScheduledEvent::new(at, event).0.0 | u128::from(site) << 32))
     }
 
     #[inline]
-    pub fn at(self) -> Instant {
+    pub(super) fn at(self) -> Instant {
         Instant::from_ps((self.0.0 >> 64) as u64)
     }
 
     #[inline]
-    pub fn site(self) -> NodeScope {
+    pub(super) fn site(self) -> NodeScope {
         NodeScope((self.0.0 >> 32) as u32)
     }
 
     #[inline]
-    pub fn event(self) -> u32 {
+    pub(super) fn event(self) -> u32 {
         self.0.0 as u32
     }
 
     /// Order of two events whose ranks may not be computed yet. The later event is smaller.
     #[inline]
-    pub fn in_order<E: EventCode>(&self, other: &ScheduledEvent) -> Ordering {
+    pub(super) fn in_order<E: EventCode>(&self, other: &ScheduledEvent) -> Ordering {
         let rank = |due: &ScheduledEvent| E::rank(due.event(), due.at());
         other.at().cmp(&self.at()).then_with(|| rank(other).cmp(&rank(self)))
     }
@@ -111,7 +111,7 @@ impl ScheduledEvent {
     /// Sorts events, with the next event last. Most lists are short and have few ties. In long lists each
     /// rank is computed once.
     #[inline(never)] // keeps the path of slots with one event short
-    pub fn sort<E: EventCode>(list: &mut [ScheduledEvent]) {
+    pub(super) fn sort<E: EventCode>(list: &mut [ScheduledEvent]) {
         if list.len() > FEW {
             list.iter_mut().for_each(|due| *due = due.ranked::<E>());
             list.sort_unstable();
@@ -122,7 +122,7 @@ impl ScheduledEvent {
 
     /// Inserts the event into a sorted list. In a list of one node, few events are passed.
     #[inline]
-    pub fn insert<E: EventCode>(self, list: &mut Vec<ScheduledEvent>) {
+    pub(super) fn insert<E: EventCode>(self, list: &mut Vec<ScheduledEvent>) {
         if list.last().is_none_or(|next| self.at() < next.at()) {
             return list.push(self);
         }

@@ -2,7 +2,7 @@
 
 /// Prefetches the first `lines` cache lines of `value`. Affects only the speed.
 #[inline(always)]
-pub fn prefetch<T>(value: &T, lines: usize) {
+pub(crate) fn prefetch<T>(value: &T, lines: usize) {
     #[cfg(target_arch = "x86_64")]
     for line in 0..lines {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

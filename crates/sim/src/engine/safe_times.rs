@@ -29,14 +29,14 @@ struct First {
 
 impl SafeTimes {
     /// No events, for `sites` nodes.
-    pub fn new(sites: usize) -> SafeTimes {
+    pub(super) fn new(sites: usize) -> SafeTimes {
         let never = First { other: Instant::MAX, any: Instant::MAX };
         let (times, first) = (vec![Times::new(); sites + 1], vec![never; sites]);
         SafeTimes { times: times.into(), first: first.into(), everywhere: Instant::MAX }
     }
 
     /// Adds an event.
-    pub fn expect(&mut self, at: Instant, NodeScope(site): NodeScope) {
+    pub(super) fn expect(&mut self, at: Instant, NodeScope(site): NodeScope) {
         let (sites, site) = (self.first.len(), site as usize);
         let place = match self.first.get_mut(site) {
             Some(first) => {
@@ -54,25 +54,25 @@ impl SafeTimes {
 
     /// Adds a local event of a node.
     #[inline]
-    pub fn expect_local(&mut self, at: Instant, NodeScope(site): NodeScope) {
+    pub(super) fn expect_local(&mut self, at: Instant, NodeScope(site): NodeScope) {
         self.first.get_mut(site as usize).into_iter().for_each(|first| first.any = at.min(first.any));
     }
 
     /// Sets the time of the next local event of a node.
     #[inline]
-    pub fn set_local(&mut self, at: Instant, NodeScope(site): NodeScope) {
+    pub(super) fn set_local(&mut self, at: Instant, NodeScope(site): NodeScope) {
         self.first.get_mut(site as usize).into_iter().for_each(|first| first.any = at.min(first.other));
     }
 
     /// True if neither this node nor the whole network has an event without a channel up to `at`.
     #[inline]
-    pub fn is_safe(&self, NodeScope(site): NodeScope, at: Instant) -> bool {
+    pub(super) fn is_safe(&self, NodeScope(site): NodeScope, at: Instant) -> bool {
         self.first.get(site as usize).is_some_and(|first| at < first.any && at < self.everywhere)
     }
 
     /// Answers [`SafeTimes::is_safe`] without regard to local events. Drops times before `past`.
     #[inline]
-    pub fn is_free(&mut self, NodeScope(site): NodeScope, (past, at): (Instant, Instant)) -> bool {
+    pub(super) fn is_free(&mut self, NodeScope(site): NodeScope, (past, at): (Instant, Instant)) -> bool {
         let Some(first) = self.first.get(site as usize) else { return false };
         at < first.other && at < self.everywhere || self.is_free_after(site as usize, (past, at))
     }

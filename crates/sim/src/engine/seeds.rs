@@ -60,7 +60,7 @@ impl Stream {
 
 /// Maps 64 random bits to 0..n. The bias is negligible for n ≪ 2⁶⁴. Returns 0 for n = 0.
 #[inline]
-pub fn below(bits: u64, n: u64) -> u64 {
+pub(crate) fn below(bits: u64, n: u64) -> u64 {
     ((u128::from(bits) * u128::from(n)) >> 64) as u64
 }
 

@@ -51,7 +51,7 @@ pub(super) struct Wheel {
 }
 
 /// Shortest slot. The number of slots in 2⁶⁴ ps must fit into 64 bits.
-pub const SHORTEST_SLOT: Span = Span::from_ps(2);
+pub(crate) const SHORTEST_SLOT: Span = Span::from_ps(2);
 
 /// Number of slots of this length in 2⁶⁴ ps, rounded up.
 fn slots(length: Span) -> u64 {
@@ -60,7 +60,7 @@ fn slots(length: Span) -> u64 {
 
 impl Wheel {
     /// An empty wheel at the slot of time zero.
-    pub fn new() -> Wheel {
+    pub(super) fn new() -> Wheel {
         Wheel {
             slots: slots(SLOT),
             slot: 0,
@@ -75,28 +75,28 @@ impl Wheel {
     }
 
     /// Sets the length of slots.
-    pub fn slotted(self, slot: Span) -> Wheel {
+    pub(super) fn slotted(self, slot: Span) -> Wheel {
         Wheel { slots: slots(slot), ..self }
     }
 
     /// Shortest slot length with which the wheel holds events scheduled `ahead`.
-    pub fn shortest(ahead: Span) -> Span {
+    pub(super) fn shortest(ahead: Span) -> Span {
         Span::from_ps(ahead.as_ps() / (SLOTS / 2))
     }
 
     /// True if `at` lies in the present slot or before it.
     #[inline]
-    pub fn has_reached(&self, at: Instant) -> bool {
+    pub(super) fn has_reached(&self, at: Instant) -> bool {
         self.slot_of(at) <= self.slot
     }
 
     /// First instant after the present slot.
-    pub fn end_of_slot(&self) -> Instant {
+    pub(super) fn end_of_slot(&self) -> Instant {
         self.begin(self.slot + 1)
     }
 
     /// First instant of the slot that contains `at`.
-    pub fn begin_of_slot(&self, at: Instant) -> Instant {
+    pub(super) fn begin_of_slot(&self, at: Instant) -> Instant {
         self.begin(self.slot_of(at))
     }
 
@@ -112,7 +112,7 @@ impl Wheel {
 
     /// Adds an event that is due after the present slot.
     #[inline]
-    pub fn insert(&mut self, at: Instant, site: NodeScope, event: u32) {
+    pub(super) fn insert(&mut self, at: Instant, site: NodeScope, event: u32) {
         let slot = self.slot_of(at);
         if slot < self.slot + SLOTS {
             self.insert_near(slot, at, site, event);
@@ -149,7 +149,7 @@ impl Wheel {
     /// Advances to the next slot with events, or to the slot of `first`, and passes its events to `take`.
     /// Returns `false`, and stays, if the slot begins after `limit`: events scheduled before that slot must
     /// still find their place in the wheel.
-    pub fn advance(
+    pub(super) fn advance(
         &mut self,
         first: Instant,
         limit: Instant,
@@ -174,7 +174,7 @@ impl Wheel {
     /// Takes the next event if it is due up to `limit`, is alone in its slot, and its slot is in the present
     /// word of `occupied`.
     #[inline(always)]
-    pub fn take_lone(&mut self, limit: Instant) -> Option<(Instant, u32)> {
+    pub(super) fn take_lone(&mut self, limit: Instant) -> Option<(Instant, u32)> {
         let start = ((self.slot + 1) % SLOTS) as usize;
         let ahead = self.occupied[start / 64] >> (start % 64);
         let slot = self.slot + 1 + u64::from(ahead.trailing_zeros());
@@ -227,7 +227,7 @@ impl Wheel {
     }
 
     /// Time of the first event.
-    pub fn next_at(&self) -> Option<Instant> {
+    pub(super) fn next_at(&self) -> Option<Instant> {
         let mut first = self.far.peek().map(|next| next.at());
         let mut next = self.next_occupied().map_or(END, |slot| self.heads[(slot % SLOTS) as usize]);
         while let Some(node) = self.nodes.get(next as usize) {

@@ -72,7 +72,7 @@ pub(super) struct Windows {
 
 impl Windows {
     /// Windows without events. `channels` has the node of each channel; global channels stay unused.
-    pub fn new(sites: usize, channels: impl Iterator<Item = NodeScope>, wheel: &Wheel) -> Windows {
+    pub(super) fn new(sites: usize, channels: impl Iterator<Item = NodeScope>, wheel: &Wheel) -> Windows {
         Windows {
             site_of: channels.map(|site| site.0).collect(),
             channels: vec![Vec::new(); sites].into(),
@@ -94,7 +94,7 @@ impl Windows {
 
     /// Sets the next event of a channel. Returns `false` if the channel's node may have passed this time.
     #[inline]
-    pub fn set<E: EventCode>(&mut self, channel: u32, at: Instant) -> bool {
+    pub(super) fn set<E: EventCode>(&mut self, channel: u32, at: Instant) -> bool {
         let site = self.site_of[channel as usize];
         if site != self.site.0 {
             self.channels[site as usize].push(Pending { at, channel });
@@ -110,7 +110,7 @@ impl Windows {
 
     /// Sets the next event, after the window, of a channel of the present node.
     #[inline]
-    pub fn put_off(&mut self, at: Instant, channel: u32) {
+    pub(super) fn put_off(&mut self, at: Instant, channel: u32) {
         self.rest = at.min(self.rest);
         self.channels[self.site.0 as usize].push(Pending { at, channel });
     }
@@ -126,7 +126,7 @@ impl Windows {
 
     /// Adds an event of the present slot without a channel. Returns `false` if its node may have passed this
     /// time.
-    pub fn insert<E: EventCode>(&mut self, due: ScheduledEvent, site: NodeScope) -> bool {
+    pub(super) fn insert<E: EventCode>(&mut self, due: ScheduledEvent, site: NodeScope) -> bool {
         if site == NodeScope::GLOBAL {
             due.insert::<E>(&mut self.global);
             self.end = self.end.min(barrier::<E>(&due));
@@ -137,7 +137,7 @@ impl Windows {
     }
 
     /// Advances to the next node with events in the window, or to a global event, up to `limit`.
-    pub fn next_step<E: EventCode>(
+    pub(super) fn next_step<E: EventCode>(
         &mut self,
         wheel: &mut Wheel,
         limit: Instant,
@@ -239,7 +239,7 @@ impl Windows {
     }
 
     /// Inserts the present node's channel events among its other events.
-    pub fn line_up<E: EventCode>(&mut self) {
+    pub(super) fn line_up<E: EventCode>(&mut self) {
         let list = &mut self.node_events[self.site.0 as usize];
         for Pending { at, channel } in self.active.drain(..) {
             ScheduledEvent::new(at, E::of_channel(channel)).insert::<E>(list);
@@ -249,7 +249,7 @@ impl Windows {
     /// True if `site` is the present node, `at` lies in the window, and no other event of the node precedes
     /// `at`.
     #[inline]
-    pub fn is_next(&self, site: NodeScope, at: Instant) -> bool {
+    pub(super) fn is_next(&self, site: NodeScope, at: Instant) -> bool {
         let first = self.node_events.get(site.0 as usize).and_then(|list| list.last());
         site == self.site && at < self.end && first.is_none_or(|first| at < first.at())
     }
@@ -257,19 +257,19 @@ impl Windows {
     /// True if the list of this node is short enough for another local event. Other local events wait in the
     /// wheel.
     #[inline]
-    pub fn has_room(&self, site: NodeScope) -> bool {
+    pub(super) fn has_room(&self, site: NodeScope) -> bool {
         self.node_events.get(site.0 as usize).is_some_and(|events| events.len() < MOST_LOCAL)
     }
 
     /// First event of this node without a channel, among events of the present slot and local events.
     #[inline]
-    pub fn first_of(&self, site: NodeScope) -> Option<ScheduledEvent> {
+    pub(super) fn first_of(&self, site: NodeScope) -> Option<ScheduledEvent> {
         self.node_events.get(site.0 as usize)?.last().copied()
     }
 
     /// Removes the event of [`Windows::first_of`]. Returns the time of the following event.
     #[inline]
-    pub fn take_first_of(&mut self, site: NodeScope) -> Instant {
+    pub(super) fn take_first_of(&mut self, site: NodeScope) -> Instant {
         let (place, events) = (site.0 as usize, &mut self.node_events[site.0 as usize]);
         events.pop();
         let follows = events.last().map_or(Instant::MAX, |other| other.at());
@@ -282,31 +282,31 @@ impl Windows {
 
     /// Takes the next event of the present node in the window, after [`Windows::line_up`].
     #[inline]
-    pub fn next_here(&mut self) -> Option<ScheduledEvent> {
+    pub(super) fn next_here(&mut self) -> Option<ScheduledEvent> {
         self.node_events.get_mut(self.site.0 as usize)?.pop_if(|next| next.at() < self.end)
     }
 
     /// Takes a channel of the present node, with all its events in the window.
     #[inline]
-    pub fn take_channel(&mut self) -> Option<u32> {
+    pub(super) fn take_channel(&mut self) -> Option<u32> {
         self.active.pop().map(|pending| pending.channel)
     }
 
     /// Start of the window.
     #[inline]
-    pub fn begin(&self) -> Instant {
+    pub(super) fn begin(&self) -> Instant {
         self.begin
     }
 
     /// End of the window, exclusive.
     #[inline]
-    pub fn end(&self) -> Instant {
+    pub(super) fn end(&self) -> Instant {
         self.end
     }
 
     /// Passes channels with events to `visit`, for the present node and the next nodes, some dozens at a time.
     /// Skips nodes that were already passed.
-    pub fn upcoming(&mut self, mut visit: impl FnMut(u32)) {
+    pub(super) fn upcoming(&mut self, mut visit: impl FnMut(u32)) {
         let NodeScope(mut site) = self.site;
         if (site as usize) < self.unfetched {
             return;
@@ -326,12 +326,12 @@ impl Windows {
     }
 
     /// True if the present node is `site`.
-    pub fn are_of(&self, site: NodeScope) -> bool {
+    pub(super) fn are_of(&self, site: NodeScope) -> bool {
         self.site == site
     }
 
     /// Time of the first channel event or event of the present slot.
-    pub fn next_at(&self) -> Option<Instant> {
+    pub(super) fn next_at(&self) -> Option<Instant> {
         let sorted = self.node_events.iter().flatten().chain(&self.global).map(|due| due.at());
         sorted.chain(self.channels.iter().flatten().map(|pending| pending.at)).min()
     }

@@ -49,7 +49,7 @@ struct Ingress {
 
 /// Counts for the links at all switches of a network.
 #[derive(Debug, Clone)]
-pub struct FlowControl {
+pub(crate) struct FlowControl {
     /// Indexed by the port that sends to the switch; `None` without a threshold.
     ingress: Vec<Option<Ingress>>,
     /// Bytes held by each node.
@@ -58,7 +58,7 @@ pub struct FlowControl {
 
 impl FlowControl {
     /// The flow control of `scenario`; `None` if no port has a threshold.
-    pub fn new(scenario: &Scenario) -> Option<Box<FlowControl>> {
+    pub(crate) fn new(scenario: &Scenario) -> Option<Box<FlowControl>> {
         let graph = &scenario.graph;
         let inputs = lossless::inputs(scenario);
         if inputs.iter().all(Vec::is_empty) {
@@ -72,7 +72,7 @@ impl FlowControl {
     }
 
     /// Marks the ports that flow control affects: their far end may pause them, or their node counts bytes by link.
-    pub fn affected_ports(&self, graph: &Graph) -> Vec<bool> {
+    pub(crate) fn affected_ports(&self, graph: &Graph) -> Vec<bool> {
         let mut counts = vec![false; graph.nodes.len()];
         self.ingress.iter().flatten().for_each(|ingress| counts[ingress.node.index()] = true);
         let of_ports = graph.directions().zip(&self.ingress);
@@ -80,7 +80,7 @@ impl FlowControl {
     }
 
     /// Counts a packet that arrived from port `from`. Returns `true` if its link has a threshold.
-    pub fn arrive(&mut self, from: PortId, wire: u16) -> bool {
+    pub(crate) fn arrive(&mut self, from: PortId, wire: u16) -> bool {
         let Some(Some(ingress)) = self.ingress.get_mut(from.index()) else { return false };
         ingress.held += Bytes::new(wire.into());
         self.used[ingress.node.index()] += Bytes::new(wire.into());
@@ -88,14 +88,14 @@ impl FlowControl {
     }
 
     /// Releases the bytes of a packet that arrived from port `from`.
-    pub fn leave(&mut self, from: PortId, wire: u16) {
+    pub(crate) fn leave(&mut self, from: PortId, wire: u16) {
         let Some(Some(ingress)) = self.ingress.get_mut(from.index()) else { return };
         let (wire, used) = (Bytes::new(wire.into()), &mut self.used[ingress.node.index()]);
         (ingress.held, *used) = (ingress.held - wire, *used - wire);
     }
 
     /// Updates the state of a link. Returns `true` if the link must now pause, and `false` if it must now resume.
-    pub fn update(&mut self, from: PortId) -> Option<bool> {
+    pub(crate) fn update(&mut self, from: PortId) -> Option<bool> {
         let ingress = self.ingress.get_mut(from.index())?.as_mut()?;
         let free = |memory: Bytes| memory.get().saturating_sub(self.used[ingress.node.index()].get());
         let dynamic = ingress.alpha.map(|(alpha, memory)| Bytes::new((alpha * free(memory) as f64) as u64));
@@ -106,21 +106,21 @@ impl FlowControl {
     }
 
     /// Resets the state of a link that failed or recovered, because its other end is no longer paused.
-    pub fn reset(&mut self, from: PortId) {
+    pub(crate) fn reset(&mut self, from: PortId) {
         if let Some(Some(ingress)) = self.ingress.get_mut(from.index()) {
             ingress.is_paused = false;
         }
     }
 
     /// Takes the count of a link from the part that simulates its switch.
-    pub fn adopt(&mut self, from: PortId, other: &FlowControl) {
+    pub(crate) fn adopt(&mut self, from: PortId, other: &FlowControl) {
         self.ingress[from.index()] = other.ingress[from.index()];
     }
 
     /// Finds a cycle of ports that have been paused since `deadline` or longer and wait for each other.
     /// Returns the ports, and the time since which all of them are paused. A paused port is in no cycle if it
     /// can resume after the ports outside cycles have sent all their packets.
-    pub fn deadlock(&self, ports: &[Port], deadline: Instant) -> Option<(Vec<PortId>, Instant)> {
+    pub(crate) fn deadlock(&self, ports: &[Port], deadline: Instant) -> Option<(Vec<PortId>, Instant)> {
         let is_stuck = |port: &Port| port.stuck_since().is_some_and(|since| since <= deadline);
         let stuck = ports.iter().enumerate().filter(|(_, port)| is_stuck(port));
         let mut waiting: BTreeMap<PortId, BTreeMap<PortId, Bytes>> =

@@ -35,7 +35,7 @@ const MANY: usize = 48;
 impl Output {
     /// Packets in order of time.
     #[inline]
-    pub fn sorted(&mut self) -> &[Forwarded] {
+    pub(super) fn sorted(&mut self) -> &[Forwarded] {
         if std::mem::take(&mut self.is_unsorted) {
             self.packets.sort_by(Forwarded::order); // the list is a merge of sorted runs, one for each input port
         }
@@ -44,7 +44,7 @@ impl Output {
 
     /// Clears the work at the end of the window.
     #[inline]
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.is_touched = false;
         self.packets.clear();
     }
@@ -53,7 +53,7 @@ impl Output {
 impl Windows {
     /// Work of `port`, which is marked as having work.
     #[inline(always)]
-    pub fn touch(&mut self, port: PortId) -> &mut Output {
+    pub(super) fn touch(&mut self, port: PortId) -> &mut Output {
         let output = &mut self.outputs[self.numbers[port.index()] as usize];
         if !output.is_touched {
             output.is_touched = true;
@@ -74,7 +74,7 @@ pub(super) struct Forwarded {
 impl Forwarded {
     /// Inserts the packet in order of time among packets for the same port. Few packets are inserted before others.
     #[inline(always)]
-    pub fn insert_sorted(self, output: &mut Output) {
+    pub(super) fn insert_sorted(self, output: &mut Output) {
         match output.packets.last() {
             Some(last) if last.at >= self.at => Forwarded::insert(self.at, self.from, self.id, output),
             _ => output.packets.push(self),

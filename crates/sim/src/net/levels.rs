@@ -23,7 +23,7 @@ pub struct Percentiles {
 /// Time that a port spends at each backlog, in picoseconds. A departure is scheduled when it becomes known,
 /// and counted when it is due.
 #[derive(Debug, Clone)]
-pub struct OccupancyHistogram {
+pub(crate) struct OccupancyHistogram {
     since: Instant,
     backlog: Backlog,
     leaving: VecDeque<(Instant, u32)>,
@@ -33,32 +33,32 @@ pub struct OccupancyHistogram {
 
 impl OccupancyHistogram {
     /// A histogram that starts at `now` with `backlog`.
-    pub fn new(now: Instant, backlog: Backlog) -> OccupancyHistogram {
+    pub(crate) fn new(now: Instant, backlog: Backlog) -> OccupancyHistogram {
         let leaving = VecDeque::new();
         OccupancyHistogram { since: now, backlog, leaving, by_packets: vec![0; 64], by_bytes: vec![0; 1024] }
     }
 
     /// Sets the backlog after arrivals and evictions at `now`.
     #[inline]
-    pub fn change(&mut self, now: Instant, after: Backlog) {
+    pub(crate) fn change(&mut self, now: Instant, after: Backlog) {
         self.catch_up(now);
         self.backlog = after;
     }
 
     /// Schedules a departure, which must follow all scheduled departures.
     #[inline]
-    pub fn schedule_departure(&mut self, departs: Instant, wire: u16) {
+    pub(crate) fn schedule_departure(&mut self, departs: Instant, wire: u16) {
         self.leaving.push_back((departs, wire.into()));
     }
 
     /// Removes all packets and scheduled departures, because of an outage at `now`.
-    pub fn empty(&mut self, now: Instant) {
+    pub(crate) fn empty(&mut self, now: Instant) {
         self.change(now, Backlog::default());
         self.leaving.clear();
     }
 
     /// Percentiles of the time until `now`; zeros if no time has passed.
-    pub fn percentiles(mut self, now: Instant) -> Percentiles {
+    pub(crate) fn percentiles(mut self, now: Instant) -> Percentiles {
         self.catch_up(now);
         Percentiles {
             packets: PERCENTS.map(|percent| percentile(&self.by_packets, percent)),

@@ -57,7 +57,7 @@ impl Share {
 
 /// Shared memories of a network. The cost of an arrival is proportional to the number of the switch's ports.
 #[derive(Debug, Clone)]
-pub struct SharedMemory {
+pub(crate) struct SharedMemory {
     /// Indexed by port; `None` for a static buffer.
     shares: Vec<Option<Share>>,
     /// Ports of each node.
@@ -67,7 +67,7 @@ pub struct SharedMemory {
 impl SharedMemory {
     /// The shared memories of `scenario`; `None` if all buffers are static. Link i has the ports 2i and 2i +
     /// 1.
-    pub fn new(scenario: &Scenario) -> Option<Box<SharedMemory>> {
+    pub(crate) fn new(scenario: &Scenario) -> Option<Box<SharedMemory>> {
         let graph = &scenario.graph;
         let mut pauses = vec![false; graph.nodes.len()];
         for (from, to, _) in graph.directions().filter(|(from, ..)| !graph.is_host(*from)) {
@@ -85,7 +85,7 @@ impl SharedMemory {
 
     /// Present limit of `port`; `None` for a static buffer.
     #[inline(never)] // keeps the path of static buffers short
-    pub fn limit(&self, ports: &mut [Port], port: PortId, now: Instant) -> Option<Occupancy> {
+    pub(crate) fn limit(&self, ports: &mut [Port], port: PortId, now: Instant) -> Option<Occupancy> {
         let share = self.shares[port.index()].as_ref()?;
         let switch = &self.ports[ports[port.index()].from.index()];
         let used = switch.iter().map(|port| ports[port.index()].backlog(now));

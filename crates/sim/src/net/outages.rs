@@ -15,7 +15,7 @@ pub(super) struct Change {
 
 /// Outages of a scenario. All simultaneous changes form one step, so that routes are computed once.
 #[derive(Debug, Clone)]
-pub struct Outages {
+pub(super) struct Outages {
     steps: Vec<(Instant, Vec<Change>)>,
     /// Routes over all links.
     pub(super) intact: Routes,

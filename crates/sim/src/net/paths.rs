@@ -7,7 +7,7 @@ use crate::packet::Packet;
 use shortflow_units::{ConnId, PortId};
 
 /// Index at which the reverse path starts.
-pub const REVERSE: u8 = 8;
+pub(crate) const REVERSE: u8 = 8;
 /// Largest number of links, in one direction, of a stored path.
 const LONGEST: usize = 7;
 /// Flow id of a slot without a connection.
@@ -22,7 +22,7 @@ struct Path {
 }
 
 /// Size in bytes of a connection's path.
-pub const BYTES_PER_PATH: usize = size_of::<Path>();
+pub(crate) const BYTES_PER_PATH: usize = size_of::<Path>();
 
 /// Paths by slot of the connection. A closed connection keeps its path, for late packets, until its slot is
 /// reused.
@@ -31,7 +31,7 @@ pub(super) struct Paths(Vec<Path>);
 
 impl Paths {
     /// Sets the path of the connection in a slot, or clears the path of the previous connection.
-    pub fn keep(&mut self, (conn, flow_id): (ConnId, u32), ways: Option<[Vec<PortId>; 2]>) {
+    pub(super) fn keep(&mut self, (conn, flow_id): (ConnId, u32), ways: Option<[Vec<PortId>; 2]>) {
         let mut path = Path { flow_id: NO_CONNECTION, ports: [PortId(0); 15] };
         if let Some(ways) = ways.filter(|ways| ways.iter().all(|way| way.len() <= LONGEST)) {
             path.flow_id = flow_id;
@@ -47,14 +47,14 @@ impl Paths {
 
     /// Next port of a packet, if its connection has a stored path.
     #[inline(always)]
-    pub fn next(&self, packet: &Packet) -> Option<PortId> {
+    pub(super) fn next(&self, packet: &Packet) -> Option<PortId> {
         let path = self.0.get(packet.conn.index())?;
         if path.flow_id == packet.flow_id { path.ports.get(usize::from(packet.hop)).copied() } else { None }
     }
 
     /// Prefetches the path of a packet.
     #[inline]
-    pub fn prefetch(&self, packet: &Packet) {
+    pub(super) fn prefetch(&self, packet: &Packet) {
         self.0.get(packet.conn.index()).into_iter().for_each(|path| prefetch(path, 1));
     }
 }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 /// State of a port under flow control, in addition to its queue.
 #[derive(Debug, Clone, Default)]
-pub struct PauseState {
+pub(super) struct PauseState {
     /// Arrival times of frames on their way to the port: `true` pauses data, `false` resumes data.
     pub(super) frames: VecDeque<(Instant, bool)>,
     /// True if the last frame from the other end paused data.
@@ -29,7 +29,7 @@ pub struct PauseState {
 
 /// Memory of a switch that a packet frees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FreedMemory {
+pub(super) struct FreedMemory {
     /// Port from which the packet came.
     pub from: PortId,
     /// Size of the packet in bytes.

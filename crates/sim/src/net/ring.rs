@@ -51,64 +51,64 @@ impl Ring {
 
     /// Number of packets that have not arrived.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.end - self.head
     }
 
     /// Number of packets on the wire whose departure is counted.
-    pub fn departed(&self) -> usize {
+    pub(super) fn departed(&self) -> usize {
         self.unseen.saturating_sub(self.head)
     }
 
     /// The packet that arrives next.
     #[inline]
-    pub fn front(&self) -> Option<&InFlight> {
+    pub(super) fn front(&self) -> Option<&InFlight> {
         if self.head == self.end { None } else { self.at(self.head) }
     }
 
     /// The packet added last, unless it has arrived.
     #[inline]
-    pub fn back(&self) -> Option<&InFlight> {
+    pub(super) fn back(&self) -> Option<&InFlight> {
         if self.head == self.end { None } else { self.at(self.end - 1) }
     }
 
     /// Packets that have not arrived.
-    pub fn iter(&self) -> impl Iterator<Item = &InFlight> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &InFlight> {
         (self.head..self.end).filter_map(|number| self.at(number))
     }
 
     /// The packet with `before` packets ahead of it, and the low 32 bits of its number.
     #[inline(always)]
-    pub fn nth(&self, before: usize) -> Option<(u32, &InFlight)> {
+    pub(super) fn nth(&self, before: usize) -> Option<(u32, &InFlight)> {
         let number = self.head + before;
         if number < self.end { Some((number as u32, self.at(number)?)) } else { None }
     }
 
     /// Marks the next `count` packets as arrived. They stay in their slots.
     #[inline]
-    pub fn skip(&mut self, count: usize) {
+    pub(super) fn skip(&mut self, count: usize) {
         self.head += count;
     }
 
     /// Drops all packets. Numbering continues.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         (self.head, self.unseen) = (self.end, self.end);
     }
 
     /// Packets whose departure is not counted.
-    pub fn undeparted(&self) -> impl Iterator<Item = &InFlight> {
+    pub(super) fn undeparted(&self) -> impl Iterator<Item = &InFlight> {
         (self.unseen..self.end).filter_map(|number| self.at(number))
     }
 
     /// Slot of the first packet whose departure is not counted, or of the next packet.
     #[inline]
-    pub fn first_unseen(&self) -> Option<&InFlight> {
+    pub(super) fn first_unseen(&self) -> Option<&InFlight> {
         self.at(self.unseen)
     }
 
     /// True if a slot is free.
     #[inline]
-    pub fn has_room(&mut self) -> bool {
+    pub(super) fn has_room(&mut self) -> bool {
         self.end < self.free || self.find_room()
     }
 
@@ -120,7 +120,7 @@ impl Ring {
 
     /// Adds a packet that departs after all others.
     #[inline]
-    pub fn push(&mut self, next: InFlight) {
+    pub(super) fn push(&mut self, next: InFlight) {
         if !self.has_room() {
             self.grow();
         }
@@ -129,7 +129,7 @@ impl Ring {
 
     /// Adds a packet that departs after all others. The ring must have room.
     #[inline(always)]
-    pub fn put(&mut self, next: InFlight) {
+    pub(super) fn put(&mut self, next: InFlight) {
         self.end += 1;
         if let Some(place) = self.at_mut(self.end - 1) {
             *place = next;
@@ -152,7 +152,7 @@ impl Ring {
 
     /// Takes the packet that arrives next. Returns it with the departure time of the following packet.
     #[inline(always)]
-    pub fn advance(&mut self) -> Option<(PacketId, Option<Instant>)> {
+    pub(super) fn advance(&mut self) -> Option<(PacketId, Option<Instant>)> {
         let packet = self.front()?.packet;
         self.head += 1;
         Some((packet, self.front().map(|next| next.departs)))
@@ -160,7 +160,7 @@ impl Ring {
 
     /// Counts the next departure if it is due by `now`. Returns the bytes of the packet.
     #[inline]
-    pub fn pop_departed(&mut self, now: Instant) -> Option<u16> {
+    pub(super) fn pop_departed(&mut self, now: Instant) -> Option<u16> {
         if self.unseen == self.end {
             return None;
         }
@@ -172,12 +172,12 @@ impl Ring {
 
     /// Counts all departures.
     #[inline]
-    pub fn mark_all_departed(&mut self) {
+    pub(super) fn mark_all_departed(&mut self) {
         self.unseen = self.end;
     }
 
     /// Appends the packets of `other`. All present packets depart earlier, and their departures are counted.
-    pub fn append(&mut self, mut other: Ring) {
+    pub(super) fn append(&mut self, mut other: Ring) {
         let unseen = self.end + other.departed();
         while let Some(head) = other.front().copied() {
             self.push(head);

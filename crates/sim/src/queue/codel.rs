@@ -27,7 +27,7 @@ use crate::config::{Flag, POSITIVE_TIME, keys};
 use shortflow_units::{Bytes, Instant, Span};
 
 /// Registry entry.
-pub const INFO: QueueInfo = QueueInfo {
+pub(crate) const INFO: QueueInfo = QueueInfo {
     name: "codel",
     summary: "first in, first out; marks or drops leaving packets if sojourn times exceed a target for an interval",
     source: "CoDel, ACM Queue 2012; RFC 8289",

@@ -70,7 +70,7 @@ pub trait QueueDiscipline {
 
 /// Class of a packet at ports whose other end may pause data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TrafficClass {
+pub(crate) enum TrafficClass {
     /// Data packets.
     Data,
     /// All other packets.
@@ -80,14 +80,14 @@ pub enum TrafficClass {
 impl TrafficClass {
     /// The class of packets of this type.
     #[inline]
-    pub fn of(kind: PacketType) -> TrafficClass {
+    pub(crate) fn of(kind: PacketType) -> TrafficClass {
         if kind == PacketType::Data { TrafficClass::Data } else { TrafficClass::Control }
     }
 }
 
 /// Place of a waiting packet, and the header fields that schedulers read.
 #[derive(Debug, Clone, Copy)]
-pub struct QueuedPacket {
+pub(crate) struct QueuedPacket {
     /// Arrival time.
     pub arrived: Instant,
     /// Rank among waiting packets. A packet with a lower rank leaves sooner.
@@ -109,11 +109,11 @@ pub struct QueuedPacket {
 
 impl QueuedPacket {
     /// Stands for no port.
-    pub const OWN: PortId = PortId(u32::MAX);
+    pub(crate) const OWN: PortId = PortId(u32::MAX);
 
     /// Entry for the packet at place `id`, which arrives at `arrived`.
     #[inline]
-    pub fn new(id: PacketId, packet: &Packet, arrived: Instant) -> QueuedPacket {
+    pub(crate) fn new(id: PacketId, packet: &Packet, arrived: Instant) -> QueuedPacket {
         let &Packet { priority, flow_id, wire, ecn, kind, .. } = packet;
         let (from, class) = (QueuedPacket::OWN, TrafficClass::of(kind));
         QueuedPacket { arrived, priority, id, flow: flow_id, from, wire, ecn, class }
@@ -121,19 +121,19 @@ impl QueuedPacket {
 
     /// Bytes on the wire.
     #[inline]
-    pub fn wire_size(&self) -> Bytes {
+    pub(crate) fn wire_size(&self) -> Bytes {
         Bytes::new(self.wire.into())
     }
 
     /// Takes the packet out of its place, with the mark that it got while it waited.
-    pub fn take(&self, packets: &mut Packets) -> Packet {
+    pub(crate) fn take(&self, packets: &mut Packets) -> Packet {
         Packet { ecn: self.ecn, ..packets.take(self.id) }
     }
 }
 
 /// Change of a packet that was dropped or trimmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Fate {
     /// The packet was dropped.
     Dropped(DropReason),
     /// The packet lost its payload.
@@ -145,7 +145,7 @@ pub enum Fate {
 
 /// Marks, drops and trims of a scheduler.
 #[derive(Debug, Default)]
-pub struct SchedulerEffects {
+pub(crate) struct SchedulerEffects {
     /// Packets marked.
     pub marks: u32,
     /// Packets that were dropped or trimmed: the arriving packet, or packets that waited.
@@ -155,7 +155,7 @@ pub struct SchedulerEffects {
 impl SchedulerEffects {
     /// Sets CE on an ECN-capable packet, and counts the mark if CE was not set before. Returns `true` if the
     /// packet has CE afterwards.
-    pub fn mark(&mut self, packet: &mut QueuedPacket) -> bool {
+    pub(crate) fn mark(&mut self, packet: &mut QueuedPacket) -> bool {
         self.marks += u32::from(packet.ecn == EcnField::Ect);
         if packet.ecn != EcnField::NotEct {
             packet.ecn = EcnField::Ce;
@@ -164,20 +164,20 @@ impl SchedulerEffects {
     }
 
     /// Drops a packet.
-    pub fn drop(&mut self, reason: DropReason, packet: QueuedPacket) {
+    pub(crate) fn drop(&mut self, reason: DropReason, packet: QueuedPacket) {
         self.fates.push((Fate::Dropped(reason), packet));
     }
 
     /// Trims a data packet to a header of `header` bytes on the wire, at an arrival. The packet is a control
     /// packet from then on.
-    pub fn trim(&mut self, packet: &mut QueuedPacket, header: u16) {
+    pub(crate) fn trim(&mut self, packet: &mut QueuedPacket, header: u16) {
         let was = packet.wire;
         (packet.wire, packet.class) = (was.min(header), TrafficClass::Control);
         self.fates.push((Fate::Trimmed { was }, *packet));
     }
 
     /// Packets that were dropped, with the reasons.
-    pub fn drops(&self) -> impl Iterator<Item = (DropReason, &QueuedPacket)> {
+    pub(crate) fn drops(&self) -> impl Iterator<Item = (DropReason, &QueuedPacket)> {
         self.fates.iter().filter_map(|(fate, packet)| match fate {
             Fate::Dropped(reason) => Some((*reason, packet)),
             Fate::Trimmed { .. } => None,
@@ -187,7 +187,7 @@ impl SchedulerEffects {
 
 /// A queue discipline that decides at departures: it chooses the next packet, or marks or drops packets then.
 /// The scheduler has the places and headers of the waiting packets. The port has the packet in transmission.
-pub trait Scheduler {
+pub(crate) trait Scheduler {
     /// Accepts a packet, drops or trims it, or drops or trims other packets for it. The backlog in `room`
     /// includes the packet in transmission. A queue with waiting packets does not become empty.
     fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects);

@@ -6,7 +6,7 @@ use shortflow_spec::keys;
 use shortflow_units::{Instant, Occupancy};
 
 /// Registry entry.
-pub const INFO: QueueInfo = QueueInfo {
+pub(crate) const INFO: QueueInfo = QueueInfo {
     name: "droptail",
     summary: "first in, first out; drops packets that do not fit into the buffer",
     source: "",

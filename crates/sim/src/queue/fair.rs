@@ -24,7 +24,7 @@ use shortflow_units::{Bytes, Instant};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Registry entry.
-pub const INFO: QueueInfo = QueueInfo {
+pub(crate) const INFO: QueueInfo = QueueInfo {
     name: "fair",
     summary: "flows take turns (deficit round robin); a full buffer drops from the longest",
     source: "DRR, ToN 1996",

@@ -22,7 +22,7 @@ use shortflow_spec::keys;
 use shortflow_units::Instant;
 
 /// Registry entry.
-pub const INFO: QueueInfo = QueueInfo {
+pub(crate) const INFO: QueueInfo = QueueInfo {
     name: "pfabric",
     summary: "sends the packet with the best priority; a full buffer drops the worst",
     source: "pFabric, SIGCOMM 2013",

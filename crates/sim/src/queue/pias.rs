@@ -22,7 +22,7 @@ use shortflow_spec::keys;
 use shortflow_units::Instant;
 
 /// Registry entry.
-pub const INFO: QueueInfo = QueueInfo {
+pub(crate) const INFO: QueueInfo = QueueInfo {
     name: "pias",
     summary: "eight FIFO queues in strict priority; marks above K, per port or per queue",
     source: "PIAS, NSDI 2015",
@@ -32,7 +32,7 @@ pub const INFO: QueueInfo = QueueInfo {
 };
 
 /// Number of queues of a port.
-pub const LEVELS: usize = 8;
+pub(crate) const LEVELS: usize = 8;
 
 keys! {
     /// Parameters of marks. The scenario sets buffer and threshold.

@@ -24,7 +24,7 @@ use crate::packet::Frame;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// Registry entry.
-pub const INFO: QueueInfo = QueueInfo {
+pub(crate) const INFO: QueueInfo = QueueInfo {
     name: "pie",
     summary: "first in, first out; marks or drops at random, with a probability that keeps the delay near a target",
     source: "RFC 8033",

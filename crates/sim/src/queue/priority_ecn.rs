@@ -27,7 +27,7 @@ use shortflow_spec::{keys, words};
 use shortflow_units::{Instant, Occupancy};
 
 /// Registry entry.
-pub const INFO: QueueInfo = QueueInfo {
+pub(crate) const INFO: QueueInfo = QueueInfo {
     name: "priority-ecn",
     summary: "sends the packet with the best priority; marks when the backlog is above K",
     source: "pECN, ComSIS 2016",

@@ -35,7 +35,7 @@ use shortflow_spec::{Curve, RATE_CURVES, RateCurves, Value};
 use shortflow_units::{Bytes, Instant, Occupancy, Rate, Span};
 
 /// Registry entry.
-pub const INFO: QueueInfo = QueueInfo {
+pub(crate) const INFO: QueueInfo = QueueInfo {
     name: "red",
     summary: "first in, first out; marks or drops at random, more often the longer the average queue",
     source: "RED, ToN 1993; RFC 3168",

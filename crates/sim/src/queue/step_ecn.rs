@@ -15,7 +15,7 @@ use shortflow_spec::keys;
 use shortflow_units::{Instant, Occupancy};
 
 /// Registry entry.
-pub const INFO: QueueInfo = QueueInfo {
+pub(crate) const INFO: QueueInfo = QueueInfo {
     name: "step-ecn",
     summary: "first in, first out; marks ECN-capable packets that find the backlog above K",
     source: "DCTCP, SIGCOMM 2010",

@@ -18,7 +18,7 @@ use crate::config::{KeywordOr, POSITIVE_TIME, keys};
 use shortflow_units::{Instant, Span};
 
 /// Registry entry.
-pub const INFO: QueueInfo = QueueInfo {
+pub(crate) const INFO: QueueInfo = QueueInfo {
     name: "tcn",
     summary: "first in, first out; marks leaving packets whose sojourn time is above a threshold",
     source: "TCN, CoNEXT 2016",

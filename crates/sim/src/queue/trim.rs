@@ -30,7 +30,7 @@ use crate::engine::Stream;
 use shortflow_units::{Bytes, Instant};
 
 /// Registry entry.
-pub const INFO: QueueInfo = QueueInfo {
+pub(crate) const INFO: QueueInfo = QueueInfo {
     name: "trim",
     summary: "a short queue of data; packets that find it full lose their payload, and headers go first",
     source: "NDP, SIGCOMM 2017",

@@ -14,18 +14,18 @@
 //!   turns, and a host whose data is paused holds one packet of each flow.
 //! - Of the other keys of `[tcp]`, only the sizes of packets count.
 
-pub mod receiver;
-pub mod sender;
+pub(crate) mod receiver;
+pub(crate) mod sender;
 
-pub use receiver::Receiver;
-pub use sender::Sender;
+pub(crate) use receiver::Receiver;
+pub(crate) use sender::Sender;
 
 use crate::host::{ConnectionSetup, EndpointId};
 use shortflow_cc::TransportConfig;
 use shortflow_cc::hosts::roce::Params;
 
 /// Opens both ends of a connection.
-pub fn open(
+pub(crate) fn open(
     [sender, receiver]: [EndpointId; 2],
     transport: &TransportConfig,
     params: &Params,

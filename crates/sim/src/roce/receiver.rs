@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 /// The receiving end of a connection.
 #[derive(Debug)]
-pub struct Receiver {
+pub(crate) struct Receiver {
     identity: EndpointId,
     received: u64,
     /// One past the highest byte that has arrived, in order or not.
@@ -28,7 +28,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// A receiver that answers to the peer of `identity`.
-    pub fn new(identity: EndpointId, params: &Params) -> Receiver {
+    pub(crate) fn new(identity: EndpointId, params: &Params) -> Receiver {
         let (received, highest, skipped) = (0, 0, 0);
         let (nacked, marked, cnp_from) = (false, false, Instant::ZERO);
         let (params, cnp_due) = (*params, VecDeque::new());

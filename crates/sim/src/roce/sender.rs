@@ -15,7 +15,7 @@ const LAW: u8 = 2;
 
 /// The sending end of a connection.
 #[derive(Debug)]
-pub struct Sender {
+pub(crate) struct Sender {
     /// The stream; its window is infinite unless the law sets one.
     stream: SendStream,
     timeout: Span,
@@ -31,7 +31,11 @@ pub struct Sender {
 
 impl Sender {
     /// A sender without data.
-    pub fn new(identity: EndpointId, transport: &TransportConfig, setup: &ConnectionSetup<'_>) -> Sender {
+    pub(crate) fn new(
+        identity: EndpointId,
+        transport: &TransportConfig,
+        setup: &ConnectionSetup<'_>,
+    ) -> Sender {
         let mut law = transport.start();
         let mut window = Window { cwnd: f64::INFINITY, ssthresh: f64::INFINITY };
         law.on_start(&mut window, &setup.at);

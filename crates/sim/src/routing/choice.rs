@@ -20,7 +20,7 @@ pub struct Hop {
 }
 
 /// Chooses among shortest paths.
-pub trait PathChoice {
+pub(crate) trait PathChoice {
     /// Path of a packet that reaches `hop` now. Paths count from 0 in the order of the topology's links.
     fn choose(&mut self, now: Instant, hop: Hop) -> usize;
 

@@ -10,7 +10,7 @@ use crate::engine::Seeds;
 use shortflow_units::Instant;
 
 /// Registry entry.
-pub const INFO: RoutingInfo = RoutingInfo {
+pub(crate) const INFO: RoutingInfo = RoutingInfo {
     name: "destination",
     summary: "the number of the destination host modulo the number of paths chooses the path",
     source: "",

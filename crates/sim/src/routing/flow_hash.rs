@@ -10,7 +10,7 @@ use crate::engine::Seeds;
 use shortflow_units::Instant;
 
 /// Registry entry.
-pub const INFO: RoutingInfo = RoutingInfo {
+pub(crate) const INFO: RoutingInfo = RoutingInfo {
     name: "flow-hash",
     summary: "a hash of the connection's number chooses the path, and all packets of the connection take it",
     source: "RFC 2992",

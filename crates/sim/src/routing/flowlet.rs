@@ -14,7 +14,7 @@ use shortflow_units::{HostId, Instant, NodeId, Span};
 use std::collections::BTreeMap;
 
 /// Registry entry.
-pub const INFO: RoutingInfo = RoutingInfo {
+pub(crate) const INFO: RoutingInfo = RoutingInfo {
     name: "flowlet",
     summary: "a connection takes a new random path after each pause that is longer than a gap",
     source: "LetFlow, NSDI 2017",

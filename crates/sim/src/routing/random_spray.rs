@@ -11,7 +11,7 @@ use crate::engine::{Seeds, Stream};
 use shortflow_units::Instant;
 
 /// Registry entry.
-pub const INFO: RoutingInfo = RoutingInfo {
+pub(crate) const INFO: RoutingInfo = RoutingInfo {
     name: "random-spray",
     summary: "each packet takes a random path, drawn when the packet arrives at a switch",
     source: "RPS, INFOCOM 2013",

@@ -13,7 +13,7 @@ use crate::engine::Seeds;
 use shortflow_units::Instant;
 
 /// Registry entry.
-pub const INFO: RoutingInfo = RoutingInfo {
+pub(crate) const INFO: RoutingInfo = RoutingInfo {
     name: "spray",
     summary: "a hash chooses a path for each packet",
     source: "RPS, INFOCOM 2013",

@@ -23,14 +23,14 @@ pub(super) struct Agents {
 
 impl Agents {
     /// Tables for `hosts` hosts, without agents.
-    pub fn new(hosts: usize) -> Agents {
+    pub(super) fn new(hosts: usize) -> Agents {
         let none = || HostAgents { agents: Vec::new(), alarm: LazyTimer::IDLE };
         Agents { hosts: (0..hosts).map(|_| none()).collect(), touched: Vec::new() }
     }
 
     /// The agent of type `A` at `host`, created on first use. Marks the host, because the caller may change
     /// the agent.
-    pub fn of<A: HostAgent + Default>(&mut self, host: HostId) -> &mut A {
+    pub(super) fn of<A: HostAgent + Default>(&mut self, host: HostId) -> &mut A {
         self.touched.push(host);
         let agents = &mut self.hosts[host.index()].agents;
         let place = agents.iter().position(|agent| (&**agent as &dyn Any).is::<A>()).unwrap_or_else(|| {
@@ -42,14 +42,14 @@ impl Agents {
     }
 
     /// The timer of `host` expires.
-    pub fn wake(&mut self, host: HostId, now: Instant) {
+    pub(super) fn wake(&mut self, host: HostId, now: Instant) {
         self.hosts[host.index()].alarm.expired(now); // if the deadline has moved back, `next_turn` arms the timer again
         self.touched.push(host);
     }
 
     /// The next connection that may send or answer, with its host. Arms the timer of each host whose agents
     /// name no connection.
-    pub fn next_turn(&mut self, events: &mut EventQueue<Event>) -> Option<(HostId, Turn)> {
+    pub(super) fn next_turn(&mut self, events: &mut EventQueue<Event>) -> Option<(HostId, Turn)> {
         while let Some(&host) = self.touched.last() {
             let HostAgents { agents, alarm } = &mut self.hosts[host.index()];
             if let Some(turn) = agents.iter_mut().find_map(|agent| agent.next_turn(events.now())) {
@@ -66,7 +66,7 @@ impl Agents {
 
     /// True if an agent may name a connection.
     #[inline]
-    pub fn are_touched(&self) -> bool {
+    pub(super) fn are_touched(&self) -> bool {
         !self.touched.is_empty()
     }
 }

@@ -46,17 +46,17 @@ pub(super) struct Connections {
 
 impl Connections {
     /// Flow id of the next connection.
-    pub fn next_flow_id(&self) -> u32 {
+    pub(super) fn next_flow_id(&self) -> u32 {
         self.opened
     }
 
     /// True if there is memory for another connection.
-    pub fn has_room(&mut self) -> bool {
+    pub(super) fn has_room(&mut self) -> bool {
         !self.free.is_empty() || self.slots.try_reserve(1).is_ok()
     }
 
     /// Opens a connection from `source` to `destination`.
-    pub fn open(
+    pub(super) fn open(
         &mut self,
         (source, destination): (HostId, HostId),
         persistent: bool,
@@ -85,7 +85,7 @@ impl Connections {
     }
 
     /// Closes a connection. Packets that arrive later are discarded.
-    pub fn close(&mut self, conn: ConnId) {
+    pub(super) fn close(&mut self, conn: ConnId) {
         // No packet has this flow id, so late packets find no connection.
         self.slots[conn.index()].flow_id = u32::MAX;
         self.free.push(conn);
@@ -93,7 +93,7 @@ impl Connections {
     }
 
     /// Prefetches the connection in a slot.
-    pub fn prefetch(&self, conn: ConnId) {
+    pub(super) fn prefetch(&self, conn: ConnId) {
         self.slots
             .get(conn.index())
             .into_iter()
@@ -102,19 +102,19 @@ impl Connections {
 
     /// The connection in a slot.
     #[inline]
-    pub fn slot(&mut self, conn: ConnId) -> &mut Connection {
+    pub(super) fn slot(&mut self, conn: ConnId) -> &mut Connection {
         &mut self.slots[conn.index()]
     }
 
     /// The connection with flow id `flow_id` in slot `conn`, if it is still open.
     #[inline]
-    pub fn get(&mut self, conn: ConnId, flow_id: u32) -> Option<&mut Connection> {
+    pub(super) fn get(&mut self, conn: ConnId, flow_id: u32) -> Option<&mut Connection> {
         self.slots.get_mut(conn.index()).filter(|connection| connection.flow_id == flow_id)
     }
 
     /// Adds a packet's wait at its host to its message. A scheduler's wait is unknown until the packet
     /// leaves.
-    pub fn count_wait(&mut self, packet: &Packet) {
+    pub(super) fn count_wait(&mut self, packet: &Packet) {
         let connection = self.get(packet.conn, packet.flow_id).filter(|_| packet.payload > 0);
         if let Some(message) =
             connection.and_then(|connection| connection.ends.messages_mut().of_mut(packet.seq))
@@ -124,14 +124,14 @@ impl Connections {
     }
 
     /// Every open connection, with its slot.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (ConnId, &mut Connection)> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (ConnId, &mut Connection)> {
         let slots =
             self.slots.iter_mut().enumerate().map(|(slot, connection)| (ConnId::from(slot), connection));
         slots.filter(|(_, connection)| connection.flow_id != u32::MAX)
     }
 
     /// Merges the tables of other parts into the table of part 0. Each end comes from the part of its host.
-    pub fn join(&mut self, others: &mut [Connections], part_of: impl Fn(HostId) -> usize) {
+    pub(super) fn join(&mut self, others: &mut [Connections], part_of: impl Fn(HostId) -> usize) {
         for (slot, connection) in self.slots.iter_mut().enumerate() {
             let (from, to) = (part_of(connection.source), part_of(connection.destination));
             // The sender's part has the valid copy of the sender. Part 0 takes that copy.
@@ -146,7 +146,7 @@ impl Connections {
     }
 
     /// Largest number of open connections.
-    pub fn peak(&self) -> u64 {
+    pub(super) fn peak(&self) -> u64 {
         self.peak
     }
 }

@@ -52,7 +52,7 @@ macro_rules! hosts {
 
         impl Endpoints {
             /// Endpoints of `transport`, for the sender and the receiver.
-            pub fn new(ids: [EndpointId; 2], transport: &TransportConfig, setup: &ConnectionSetup<'_>) -> Endpoints {
+            pub(super) fn new(ids: [EndpointId; 2], transport: &TransportConfig, setup: &ConnectionSetup<'_>) -> Endpoints {
                 match transport.host() {
                     HostParams::Tcp(_) => {
                         let (sender, receiver) = tcp::open(ids, transport, setup);
@@ -66,7 +66,7 @@ macro_rules! hosts {
             }
 
             /// Takes the receiver of the connection from another part, with its counts of arrivals.
-            pub fn take_receiver(&mut self, other: &mut Endpoints) {
+            pub(super) fn take_receiver(&mut self, other: &mut Endpoints) {
                 match (&mut *self, &mut *other) {
                     (Endpoints::Tcp(mine), Endpoints::Tcp(theirs)) => {
                         std::mem::swap(&mut mine.receiver, &mut theirs.receiver);
@@ -93,12 +93,12 @@ hosts! {
 impl Endpoints {
     /// Hands a message of `size` bytes to the sender; [`Bytes::MAX`] is a backlogged flow. Returns the end of
     /// the message in the stream.
-    pub fn push(&mut self, flow: Flow, size: Bytes) -> u64 {
+    pub(super) fn push(&mut self, flow: Flow, size: Bytes) -> u64 {
         self.messages_mut().push(flow, size)
     }
 
     /// Stops new data of a backlogged message. Returns `true` if all sent data is acknowledged.
-    pub fn stop(&mut self) -> bool {
+    pub(super) fn stop(&mut self) -> bool {
         each!(self, pair => {
             let sent = pair.sender.stream().snd_max;
             pair.sender.stream_mut().messages.stop(sent);
@@ -107,13 +107,13 @@ impl Endpoints {
     }
 
     /// Starts sending new data.
-    pub fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+    pub(super) fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         each!(self, pair => Endpoint::start(&mut pair.sender, cx, out));
     }
 
     /// True if TCP's sender, or its receiver, expects this packet next.
     #[inline(always)]
-    pub fn expects(&self, packet: &Packet, at_sender: bool) -> bool {
+    pub(super) fn expects(&self, packet: &Packet, at_sender: bool) -> bool {
         match self {
             Endpoints::Tcp(pair) if at_sender => pair.sender.expects(packet),
             Endpoints::Tcp(pair) => pair.receiver.expects(packet),
@@ -123,7 +123,7 @@ impl Endpoints {
 
     /// Delivers an expected ACK. Returns the newly acknowledged bytes and the class of their message.
     #[inline(always)]
-    pub fn deliver_expected_ack(
+    pub(super) fn deliver_expected_ack(
         &mut self,
         ack: &Packet,
         cx: EndpointContext<'_>,
@@ -137,7 +137,12 @@ impl Endpoints {
 
     /// Delivers expected data to the receiver.
     #[inline(always)]
-    pub fn deliver_expected_data(&mut self, data: &Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+    pub(super) fn deliver_expected_data(
+        &mut self,
+        data: &Packet,
+        cx: EndpointContext<'_>,
+        out: &mut impl Outbox,
+    ) {
         let Endpoints::Tcp(pair) = self else { return };
         if let Some(message) = pair.sender.stream_mut().messages.of_mut(data.seq) {
             message.tally.count_arrived(data);
@@ -151,7 +156,7 @@ impl Endpoints {
 
     /// Delivers a packet to the receiver.
     #[inline]
-    pub fn deliver_to_receiver(
+    pub(super) fn deliver_to_receiver(
         &mut self,
         packet: &mut Packet,
         cx: EndpointContext<'_>,
@@ -162,7 +167,7 @@ impl Endpoints {
 
     /// Delivers a packet to the sender.
     #[inline]
-    pub fn deliver_to_sender(
+    pub(super) fn deliver_to_sender(
         &mut self,
         packet: &mut Packet,
         cx: EndpointContext<'_>,
@@ -172,17 +177,17 @@ impl Endpoints {
     }
 
     /// Runs a timer of the sender.
-    pub fn sender_timer(&mut self, timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+    pub(super) fn sender_timer(&mut self, timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         each!(self, pair => pair.sender.on_timer(timer, cx, out));
     }
 
     /// Runs a timer of the receiver.
-    pub fn receiver_timer(&mut self, timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+    pub(super) fn receiver_timer(&mut self, timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         each!(self, pair => pair.receiver.on_timer(timer, cx, out));
     }
 
     /// Gives the sender or the receiver its turn, after its host's agent has named the connection.
-    pub fn on_turn(&mut self, at_sender: bool, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+    pub(super) fn on_turn(&mut self, at_sender: bool, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         each!(self, pair => match at_sender {
             true => pair.sender.on_turn(cx, out),
             false => pair.receiver.on_turn(cx, out),
@@ -190,42 +195,42 @@ impl Endpoints {
     }
 
     /// Reports to the sender that a segment has left the scheduler of its host's port.
-    pub fn on_left(&mut self, departs: Instant, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+    pub(super) fn on_left(&mut self, departs: Instant, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         each!(self, pair => pair.sender.on_left(departs, cx, out));
     }
 
     /// Messages that are not fully acknowledged.
-    pub fn messages(&self) -> &Messages {
+    pub(super) fn messages(&self) -> &Messages {
         &each!(self, pair => pair.sender.stream()).messages
     }
 
     /// [`Endpoints::messages`], mutable.
-    pub fn messages_mut(&mut self) -> &mut Messages {
+    pub(super) fn messages_mut(&mut self) -> &mut Messages {
         &mut each!(self, pair => pair.sender.stream_mut()).messages
     }
 
     /// First unacknowledged byte of the stream.
-    pub fn acked(&self) -> u64 {
+    pub(super) fn acked(&self) -> u64 {
         each!(self, pair => pair.sender.stream().snd_una)
     }
 
     /// One past the last byte that grants permit to send; `None` if the receiver sends no grants.
-    pub fn permitted(&self) -> Option<u64> {
+    pub(super) fn permitted(&self) -> Option<u64> {
         each!(self, pair => pair.sender.permitted())
     }
 
     /// All bytes of the stream below this have arrived.
-    pub fn received(&self) -> u64 {
+    pub(super) fn received(&self) -> u64 {
         each!(self, pair => pair.receiver.received())
     }
 
     /// Bytes of `start..end` of the stream that have arrived.
-    pub fn arrived(&self, start: u64, end: u64) -> u64 {
+    pub(super) fn arrived(&self, start: u64, end: u64) -> u64 {
         each!(self, pair => pair.receiver.arrived(start, end))
     }
 
     /// Calls `tell` for every message, with the bytes of the message that have arrived.
-    pub fn tell_messages(&mut self, tell: fn(&mut Message, u64)) {
+    pub(super) fn tell_messages(&mut self, tell: fn(&mut Message, u64)) {
         each!(self, pair => {
             let arrived = |message: &Message| pair.receiver.arrived(message.start, message.end);
             let messages = pair.sender.stream_mut().messages.iter_mut();
@@ -234,28 +239,28 @@ impl Endpoints {
     }
 
     /// Bytes that were missing when later ones arrived.
-    pub fn skipped(&self) -> u64 {
+    pub(super) fn skipped(&self) -> u64 {
         each!(self, pair => pair.receiver.skipped())
     }
 
     /// Congestion window in segments, if the sender has one.
-    pub fn cwnd(&self, now: Instant) -> Option<f64> {
+    pub(super) fn cwnd(&self, now: Instant) -> Option<f64> {
         self.view(now).window.map(|window| window.cwnd)
     }
 
     /// Retransmission timeouts of the message being sent.
-    pub fn timeouts(&self) -> u32 {
+    pub(super) fn timeouts(&self) -> u32 {
         self.messages().first().map_or(0, |message| message.timeouts)
     }
 
     /// Retransmission deadline of a TCP sender that waits for nothing else, as far as is known.
-    pub fn stalled_until(&self, now: Instant) -> Option<Instant> {
+    pub(super) fn stalled_until(&self, now: Instant) -> Option<Instant> {
         let Endpoints::Tcp(pair) = self else { return None };
         pair.sender.stalled_until(now)
     }
 
     /// Sender state for probes at `now`.
-    pub fn view(&self, now: Instant) -> SenderSnapshot {
+    pub(super) fn view(&self, now: Instant) -> SenderSnapshot {
         each!(self, pair => pair.sender.snapshot(now))
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Part {
 
 impl Part {
     /// True if this part simulates `node`.
-    pub fn owns(&self, node: NodeId) -> bool {
+    pub(super) fn owns(&self, node: NodeId) -> bool {
         self.owner[node.index()] == self.number
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct Card {
 
 impl Card {
     /// An empty card with a limit of `limit` segments per connection.
-    pub fn new(limit: usize) -> Card {
+    pub(super) fn new(limit: usize) -> Card {
         Card {
             limit: limit.min(MOST) as u8,
             held: None,
@@ -45,7 +45,7 @@ impl Card {
     /// A segment enters the card and departs at `departs`, or at [`Instant::MAX`] if a scheduler will report
     /// its departure.
     #[inline]
-    pub fn on_sent(&mut self, departs: Instant) {
+    pub(super) fn on_sent(&mut self, departs: Instant) {
         if self.limit > 0 {
             match departs {
                 Instant::MAX => self.waiting += 1,
@@ -56,7 +56,7 @@ impl Card {
     }
 
     /// The scheduler reports the departure or drop of a segment.
-    pub fn on_left(&mut self, departs: Instant) {
+    pub(super) fn on_left(&mut self, departs: Instant) {
         if self.limit == 0 {
             return;
         }
@@ -90,19 +90,19 @@ impl Card {
 
     /// True if the card has no room for another segment.
     #[inline]
-    pub fn is_full(&self, now: Instant) -> bool {
+    pub(super) fn is_full(&self, now: Instant) -> bool {
         self.until > now
     }
 
     /// True if the sender waits for room.
     #[inline]
-    pub fn holds(&self) -> bool {
+    pub(super) fn holds(&self) -> bool {
         self.held.is_some()
     }
 
     /// From now on the segment at `start` waits for room, or no segment waits. Returns the segment that
     /// waited before, and its wait since the last call.
-    pub fn hold(&mut self, start: Option<u64>, now: Instant) -> Option<(u64, Span)> {
+    pub(super) fn hold(&mut self, start: Option<u64>, now: Instant) -> Option<(u64, Span)> {
         let before = std::mem::replace(&mut self.held, start.map(|start| (start, now)));
         self.alarm.deadline = None;
         if self.holds() {

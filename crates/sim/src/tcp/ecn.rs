@@ -2,7 +2,7 @@
 
 /// The sender's reaction to ECN-Echo (§6.1.2).
 #[derive(Debug, Clone, Copy, Default)]
-pub struct DecreaseOnce {
+pub(crate) struct DecreaseOnce {
     until: u64,
     /// The window in bytes before ECN-Echo reduced it; zero after a reduction by loss.
     before: u64,
@@ -13,32 +13,32 @@ impl DecreaseOnce {
     /// True if ECN-Echo on an ACK up to `snd_una` asks for a decrease: all data sent before the last decrease
     /// is acknowledged.
     #[inline]
-    pub fn is_due(&self, snd_una: u64) -> bool {
+    pub(crate) fn is_due(&self, snd_una: u64) -> bool {
         snd_una > self.until
     }
 
     /// Records a decrease. ECN-Echo causes no other decrease until `snd_nxt` is acknowledged. `before` is the
     /// window in bytes before a decrease by ECN-Echo, and zero for a decrease by loss.
-    pub fn on_decrease(&mut self, snd_nxt: u64, before: u64) {
+    pub(crate) fn on_decrease(&mut self, snd_nxt: u64, before: u64) {
         (self.until, self.before, self.announce) = (snd_nxt, before, true);
     }
 
     /// The window in bytes before ECN-Echo reduced it, until the data sent under that window is acknowledged;
     /// then zero.
-    pub fn window_before(&self, snd_una: u64) -> u64 {
+    pub(crate) fn window_before(&self, snd_una: u64) -> u64 {
         if self.is_due(snd_una) { 0 } else { self.before }
     }
 
     /// True once after each decrease: the next new segment carries CWR.
     #[inline]
-    pub fn take_cwr(&mut self) -> bool {
+    pub(crate) fn take_cwr(&mut self) -> bool {
         std::mem::take(&mut self.announce)
     }
 }
 
 /// The receiver's echo (§6.1.3): every ACK carries ECN-Echo from a CE mark until CWR arrives.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct LatchedEcho {
+pub(crate) struct LatchedEcho {
     latched: bool,
 }
 
@@ -46,7 +46,7 @@ impl LatchedEcho {
     /// Records a data packet. CWR confirms an earlier echo, so a CE mark on the same packet starts a new
     /// echo.
     #[inline]
-    pub fn on_data(&mut self, ce: bool, cwr: bool) {
+    pub(crate) fn on_data(&mut self, ce: bool, cwr: bool) {
         if cwr {
             self.latched = false;
         }
@@ -55,7 +55,7 @@ impl LatchedEcho {
 
     /// The ECN-Echo flag of an ACK sent now.
     #[inline]
-    pub fn ece(&self) -> bool {
+    pub(crate) fn ece(&self) -> bool {
         self.latched
     }
 }

@@ -3,7 +3,7 @@
 
 /// State of Figure 1.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ExactEcho {
+pub(crate) struct ExactEcho {
     ce: bool,
 }
 
@@ -11,19 +11,19 @@ impl ExactEcho {
     /// True if the mark of an arriving packet differs from the marks before it. Then a delayed ACK must leave
     /// first, with the old echo.
     #[inline]
-    pub fn differs(&self, ce: bool) -> bool {
+    pub(crate) fn differs(&self, ce: bool) -> bool {
         self.ce != ce
     }
 
     /// Records the mark of a data packet.
     #[inline]
-    pub fn on_data(&mut self, ce: bool) {
+    pub(crate) fn on_data(&mut self, ce: bool) {
         self.ce = ce;
     }
 
     /// The ECN-Echo flag of an ACK sent now.
     #[inline]
-    pub fn ece(&self) -> bool {
+    pub(crate) fn ece(&self) -> bool {
         self.ce
     }
 }

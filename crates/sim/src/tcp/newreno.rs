@@ -5,25 +5,25 @@
 
 /// Excess of the usable window over cwnd during recovery, in bytes.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Inflation {
+pub(crate) struct Inflation {
     bytes: u64,
     partial_acks: u32,
 }
 
 impl Inflation {
     /// Step 2, and RFC 5681 §3.2 step 3: each duplicate ACK shows that a segment has left the network.
-    pub fn enter(duplicates: u32, mss: u64) -> Inflation {
+    pub(crate) fn enter(duplicates: u32, mss: u64) -> Inflation {
         Inflation { bytes: u64::from(duplicates) * mss, partial_acks: 0 }
     }
 
     /// RFC 5681 §3.2 step 4: another segment has left the network.
-    pub fn on_duplicate(&mut self, mss: u64) {
+    pub(crate) fn on_duplicate(&mut self, mss: u64) {
         self.bytes += mss;
     }
 
     /// Step 3, partial ACK: subtracts the acknowledged bytes and adds one segment. Returns true on the first
     /// partial ACK, which alone restarts the retransmission timer (the impatient variant).
-    pub fn on_partial(&mut self, acked: u64, mss: u64) -> bool {
+    pub(crate) fn on_partial(&mut self, acked: u64, mss: u64) -> bool {
         self.bytes = self.bytes.saturating_sub(acked);
         if acked >= mss {
             self.bytes += mss;
@@ -34,7 +34,7 @@ impl Inflation {
 
     /// Bytes that may be sent beyond cwnd.
     #[inline]
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 }

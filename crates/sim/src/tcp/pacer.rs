@@ -25,7 +25,7 @@ impl Path {
     /// Earliest departure of the next packet. With a pacing rate, it is the last departure plus the last
     /// packet's transmission time at `rate`. Without a rate, a window below one segment sends one packet per
     /// RTT / `cwnd`.
-    pub fn due(&self, rate: Option<Rate>, cwnd: f64) -> Instant {
+    pub(super) fn due(&self, rate: Option<Rate>, cwnd: f64) -> Instant {
         let Some((sent, takes)) = self.sent else { return Instant::ZERO };
         match rate {
             Some(rate) => sent + rate.tx_time(takes),

@@ -13,7 +13,7 @@
 
 /// A reduction in progress.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Prr {
+pub(super) struct Prr {
     recover_fs: u64,
     ssthresh: u64,
     delivered: u64,
@@ -23,18 +23,18 @@ pub struct Prr {
 
 impl Prr {
     /// Starts a recovery with `recover_fs` bytes in flight, which ends with a window of `ssthresh` bytes.
-    pub fn new(recover_fs: u64, ssthresh: u64) -> Prr {
+    pub(super) fn new(recover_fs: u64, ssthresh: u64) -> Prr {
         Prr { recover_fs, ssthresh, ..Prr::default() }
     }
 
     /// Bytes that may be in the network until the next ACK.
-    pub fn window(&self) -> u64 {
+    pub(super) fn window(&self) -> u64 {
         self.window
     }
 
     /// Handles an ACK or a timer, with `pipe` bytes left in the network. `is_safe` is true if the ACK
     /// advances and signals no new loss.
-    pub fn on_ack(&mut self, delivered: u64, pipe: u64, is_safe: bool, mss: u64) {
+    pub(super) fn on_ack(&mut self, delivered: u64, pipe: u64, is_safe: bool, mss: u64) {
         self.delivered += delivered;
         // More than ssthresh is in flight: send ssthresh / RecoverFS of the delivered bytes. Below ssthresh,
         // grow as in slow start.
@@ -52,7 +52,7 @@ impl Prr {
     }
 
     /// Counts bytes sent, new or retransmitted.
-    pub fn on_sent(&mut self, bytes: u64) {
+    pub(super) fn on_sent(&mut self, bytes: u64) {
         self.out += bytes;
     }
 }

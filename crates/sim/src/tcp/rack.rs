@@ -54,7 +54,7 @@ impl Segment {
 
 /// Data that one ACK acknowledges for the first time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Delivery {
+pub(super) struct Delivery {
     /// Bytes acknowledged for the first time, cumulatively or selectively.
     pub bytes: u64,
     /// True if the ACK measures a round trip: one of the segments was sent only once.
@@ -67,7 +67,7 @@ pub struct Delivery {
 
 /// Result of one pass of loss detection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LossDetection {
+pub(super) struct LossDetection {
     /// True if the pass found lost segments.
     pub lost: bool,
     /// Time until all segments that may be late, not lost, count as lost.
@@ -76,7 +76,7 @@ pub struct LossDetection {
 
 /// State of §5.3, and the outstanding segments.
 #[derive(Debug, Default)]
-pub struct Rack {
+pub(super) struct Rack {
     /// Outstanding segments in order of sequence numbers, without gaps.
     segments: VecDeque<Segment>,
     lost_bytes: u64,
@@ -97,39 +97,39 @@ pub struct Rack {
 
 impl Rack {
     /// RACK.rtt.
-    pub fn rtt(&self) -> Span {
+    pub(super) fn rtt(&self) -> Span {
         self.rtt
     }
 
     /// RACK.segs_sacked.
-    pub fn sacked(&self) -> u32 {
+    pub(super) fn sacked(&self) -> u32 {
         self.sacked
     }
 
     /// Number of segments that are not cumulatively acknowledged.
-    pub fn outstanding(&self) -> usize {
+    pub(super) fn outstanding(&self) -> usize {
         self.segments.len()
     }
 
     /// Bytes in the network: sent, and neither acknowledged nor lost.
-    pub fn pipe(&self) -> u64 {
+    pub(super) fn pipe(&self) -> u64 {
         let (first, last) = (self.segments.front(), self.segments.back());
         let sent = first.zip(last).map_or(0, |(first, last)| last.end - first.start);
         sent - self.sacked_bytes - self.lost_bytes
     }
 
     /// First and last byte (`start..end`) of the first outstanding segment.
-    pub fn first(&self) -> Option<(u64, u64)> {
+    pub(super) fn first(&self) -> Option<(u64, u64)> {
         self.segments.front().map(|segment| (segment.start, segment.end))
     }
 
     /// First and last byte (`start..end`) of the last outstanding segment.
-    pub fn last(&self) -> Option<(u64, u64)> {
+    pub(super) fn last(&self) -> Option<(u64, u64)> {
         self.segments.back().map(|segment| (segment.start, segment.end))
     }
 
     /// The first lost segment that is not yet retransmitted.
-    pub fn first_lost(&mut self) -> Option<(u64, u64)> {
+    pub(super) fn first_lost(&mut self) -> Option<(u64, u64)> {
         if self.lost_bytes == 0 {
             return None;
         }
@@ -140,7 +140,7 @@ impl Rack {
     }
 
     /// True if every lost segment has been retransmitted.
-    pub fn is_all_resent(&self) -> bool {
+    pub(super) fn is_all_resent(&self) -> bool {
         self.lost_bytes == 0
     }
 
@@ -150,7 +150,7 @@ impl Rack {
     }
 
     /// §6.1: bytes `start..end` leave, for the first time or again.
-    pub fn on_sent(&mut self, start: u64, end: u64, now: Instant) {
+    pub(super) fn on_sent(&mut self, start: u64, end: u64, now: Instant) {
         let at = self.index_of(start);
         let Some(segment) = self.segments.get_mut(at) else {
             let new = Segment { start, end, sent: now, again: false, sacked: false, lost: false };
@@ -164,7 +164,7 @@ impl Rack {
 
     /// §6.2 steps 1 to 3: all bytes below `una` and the ranges `blocks` above `una` have arrived. Adds the
     /// ranges to the scoreboard.
-    pub fn on_ack(
+    pub(super) fn on_ack(
         &mut self,
         now: Instant,
         una: u64,
@@ -238,13 +238,13 @@ impl Rack {
 
     /// Takes the handshake's round trip as the first sample of RACK.min_RTT, as in Linux. Often the queue is
     /// never empty again, so later samples are longer.
-    pub fn on_handshake(&mut self, round_trip: Span) {
+    pub(super) fn on_handshake(&mut self, round_trip: Span) {
         self.min_rtt = Some(round_trip);
     }
 
     /// §6.2 step 4, adaptation of the reordering window: `dsack` means that a segment was retransmitted
     /// needlessly, and `recovered` that a recovery ends.
-    pub fn adapt(&mut self, una: u64, snd_nxt: u64, dsack: bool, recovered: bool) {
+    pub(super) fn adapt(&mut self, una: u64, snd_nxt: u64, dsack: bool, recovered: bool) {
         self.dsack_round = self.dsack_round.filter(|round| una < *round);
         if dsack && self.dsack_round.is_none() {
             self.dsack_round = Some(snd_nxt);
@@ -260,7 +260,7 @@ impl Rack {
 
     /// §6.2 step 4: reordering window, the time by which a segment may arrive later than segments sent after
     /// it.
-    pub fn reo_wnd(&self, srtt: Span, recovering: bool, dupthresh: u32) -> Span {
+    pub(super) fn reo_wnd(&self, srtt: Span, recovering: bool, dupthresh: u32) -> Span {
         if !self.reordering_seen && (recovering || self.sacked >= dupthresh) {
             return Span::ZERO;
         }
@@ -270,7 +270,7 @@ impl Rack {
 
     /// §6.2 step 5: detects lost segments. A segment is lost if a later-sent segment has arrived, and a round
     /// trip plus the reordering window have passed since the segment was sent.
-    pub fn detect(&mut self, now: Instant, reo_wnd: Span, board: &Scoreboard) -> LossDetection {
+    pub(super) fn detect(&mut self, now: Instant, reo_wnd: Span, board: &Scoreboard) -> LossDetection {
         let mut found = LossDetection::default();
         let (Some(newest), Some((una, _)), Some((_, end))) = (self.newest, self.first(), self.last()) else {
             return found;
@@ -297,7 +297,7 @@ impl Rack {
 
     /// §6.3: at a timeout, the first segment is lost, and so is each segment sent at least a round trip plus
     /// the reordering window ago.
-    pub fn on_timeout(&mut self, now: Instant, reo_wnd: Span) {
+    pub(super) fn on_timeout(&mut self, now: Instant, reo_wnd: Span) {
         let allowed = self.rtt + reo_wnd;
         for at in 0..self.segments.len() {
             let segment = &self.segments[at];

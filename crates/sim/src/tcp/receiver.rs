@@ -17,7 +17,7 @@ enum Echo {
 
 /// The receiving end of a connection.
 #[derive(Debug, Clone)]
-pub struct Receiver {
+pub(crate) struct Receiver {
     identity: EndpointId,
     /// Next expected byte; all bytes below it have arrived.
     pub(super) rcv_nxt: u64,
@@ -45,7 +45,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// A receiver that sends ACKs to `identity`'s peer.
-    pub fn new(identity: EndpointId, ecn: Ecn, recovery: Recovery) -> Receiver {
+    pub(crate) fn new(identity: EndpointId, ecn: Ecn, recovery: Recovery) -> Receiver {
         let echo = match ecn {
             Ecn::Off => Echo::None,
             Ecn::Classic => Echo::Latched(LatchedEcho::default()),
@@ -70,13 +70,13 @@ impl Receiver {
     }
 
     /// Sets whether expected data may take the short path.
-    pub fn with_prediction(self, may_predict: bool) -> Receiver {
+    pub(crate) fn with_prediction(self, may_predict: bool) -> Receiver {
         Receiver { may_predict, ..self }
     }
 
     /// True if all bytes below `end` have arrived and their ACK is delayed.
     #[inline]
-    pub fn has_unanswered(&self, end: u64) -> bool {
+    pub(crate) fn has_unanswered(&self, end: u64) -> bool {
         self.alarm.deadline.is_some() && self.rcv_nxt >= end
     }
 
@@ -109,7 +109,12 @@ impl Receiver {
 
     /// Handles a data packet.
     #[inline]
-    pub fn on_data(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
+    pub(crate) fn on_data(
+        &mut self,
+        packet: &mut Packet,
+        cx: EndpointContext<'_>,
+        out: &mut impl PacketSink,
+    ) {
         let (ce, ece) = (packet.ecn == EcnField::Ce, self.ece());
         self.note_mark((ce, packet.ecn_flag), cx, out);
         if packet.extension.is_some() {
@@ -132,7 +137,7 @@ impl Receiver {
     }
 
     /// Answers a connection request.
-    pub fn on_syn(&mut self, tcp: &TcpSpec, out: &mut impl PacketSink) {
+    pub(crate) fn on_syn(&mut self, tcp: &TcpSpec, out: &mut impl PacketSink) {
         out.send(Packet { kind: PacketType::SynAck, ..self.identity.control(0, tcp) });
     }
 

@@ -8,7 +8,7 @@ use shortflow_units::{Instant, Span};
 
 /// SRTT, RTTVAR and RTO of a connection, and the segment being timed.
 #[derive(Debug, Clone)]
-pub struct RtoEstimator {
+pub(crate) struct RtoEstimator {
     srtt: Option<Span>,
     rttvar: Span,
     rto: Span,
@@ -17,43 +17,43 @@ pub struct RtoEstimator {
 
 impl RtoEstimator {
     /// An estimator without samples (2.1), whose first timeout is `initial`.
-    pub fn new(initial: Span) -> Self {
+    pub(crate) fn new(initial: Span) -> Self {
         RtoEstimator { srtt: None, rttvar: Span::ZERO, rto: initial, timed: None }
     }
 
     /// Takes a known round trip as the first sample (2.2), and keeps the first timeout.
-    pub fn on_known(&mut self, round_trip: Span) {
+    pub(crate) fn on_known(&mut self, round_trip: Span) {
         (self.srtt, self.rttvar) = (Some(round_trip), round_trip.divided_by(2));
     }
 
     /// The present timeout, including back-off.
     #[inline]
-    pub fn rto(&self) -> Span {
+    pub(crate) fn rto(&self) -> Span {
         self.rto
     }
 
     /// Smoothed round-trip time; zero before the first sample.
     #[inline]
-    pub fn srtt(&self) -> Span {
+    pub(crate) fn srtt(&self) -> Span {
         self.srtt.unwrap_or(Span::ZERO)
     }
 
     /// New data up to `end` is sent. Times it unless a segment is being timed (3).
     #[inline]
-    pub fn on_send(&mut self, end: u64, now: Instant) {
+    pub(crate) fn on_send(&mut self, end: u64, now: Instant) {
         if self.timed.is_none() {
             self.timed = Some((end, now));
         }
     }
 
     /// A segment is retransmitted. Its sample would be ambiguous, so timing stops (3, Karn).
-    pub fn on_retransmit(&mut self) {
+    pub(crate) fn on_retransmit(&mut self) {
         self.timed = None;
     }
 
     /// All bytes below `una` are acknowledged. Takes a sample if they include the timed segment.
     #[inline]
-    pub fn on_ack(&mut self, una: u64, now: Instant, tcp: &TcpSpec) {
+    pub(crate) fn on_ack(&mut self, una: u64, now: Instant, tcp: &TcpSpec) {
         if let Some((_, sent)) = self.timed.filter(|(end, _)| una >= *end) {
             self.timed = None;
             self.sample(now.since(sent), tcp);
@@ -61,7 +61,7 @@ impl RtoEstimator {
     }
 
     /// The timer has expired: doubles the timeout (5.5) until the next sample.
-    pub fn back_off(&mut self, tcp: &TcpSpec) {
+    pub(crate) fn back_off(&mut self, tcp: &TcpSpec) {
         self.rto = self.rto.times(2).min(tcp.rto_max);
     }
 

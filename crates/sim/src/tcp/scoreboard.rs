@@ -17,7 +17,7 @@ use std::iter;
 
 /// The rule of NextSeg that chose a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NextSegment {
+pub(crate) enum NextSegment {
     /// A hole, bytes `start..end`, of which one segment may be sent (rules 1 and 3).
     Hole(u64, u64),
     /// New data (rule 2).
@@ -28,7 +28,7 @@ pub enum NextSegment {
 
 /// Selectively acknowledged ranges of a connection.
 #[derive(Debug, Clone)]
-pub struct Scoreboard {
+pub(crate) struct Scoreboard {
     dupthresh: u32,
     sacked: Vec<(u64, u64)>,
     high_rxt: u64,
@@ -37,12 +37,12 @@ pub struct Scoreboard {
 
 impl Scoreboard {
     /// An empty scoreboard. A hole is lost if `dupthresh` segments above it are SACKed.
-    pub fn new(dupthresh: u32) -> Scoreboard {
+    pub(crate) fn new(dupthresh: u32) -> Scoreboard {
         Scoreboard { dupthresh, sacked: Vec::new(), high_rxt: 0, rescue_rxt: 0 }
     }
 
     /// Adds the SACK blocks of an ACK. Returns true if they contain new data.
-    pub fn add(&mut self, blocks: impl Iterator<Item = (u64, u64)>, una: u64, snd_max: u64) -> bool {
+    pub(crate) fn add(&mut self, blocks: impl Iterator<Item = (u64, u64)>, una: u64, snd_max: u64) -> bool {
         let before = self.sacked_bytes(0, u64::MAX);
         for (start, end) in blocks {
             let (start, end) = (start.max(una), end.min(snd_max));
@@ -54,13 +54,13 @@ impl Scoreboard {
     }
 
     /// True if no data above the cumulative acknowledgement is SACKed.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.sacked.is_empty()
     }
 
     /// Removes all data below the cumulative acknowledgement.
     #[inline]
-    pub fn advance(&mut self, una: u64) {
+    pub(crate) fn advance(&mut self, una: u64) {
         if self.sacked.is_empty() {
             return;
         }
@@ -71,13 +71,13 @@ impl Scoreboard {
     }
 
     /// Recovery begins with the retransmission of a segment that ends at `end` (§5 step 4.3).
-    pub fn enter_recovery(&mut self, end: u64) {
+    pub(crate) fn enter_recovery(&mut self, end: u64) {
         self.high_rxt = end;
         self.rescue_rxt = end;
     }
 
     /// Records that the segment chosen by [`Scoreboard::next_segment`] was sent up to byte `end`.
-    pub fn on_sent(&mut self, choice: NextSegment, end: u64, recovery_point: u64) {
+    pub(crate) fn on_sent(&mut self, choice: NextSegment, end: u64, recovery_point: u64) {
         match choice {
             NextSegment::Hole(..) => self.high_rxt = self.high_rxt.max(end),
             NextSegment::Rescue(..) => self.rescue_rxt = recovery_point,
@@ -86,7 +86,7 @@ impl Scoreboard {
     }
 
     /// IsLost: all bytes below the result that are not SACKed are lost. Returns `una` if none is lost.
-    pub fn lost_below(&self, una: u64, mss: u64) -> u64 {
+    pub(crate) fn lost_below(&self, una: u64, mss: u64) -> u64 {
         let (mut blocks, mut bytes) = (0, 0);
         for &(start, end) in self.sacked.iter().rev() {
             blocks += 1;
@@ -99,14 +99,20 @@ impl Scoreboard {
     }
 
     /// SetPipe: an estimate of the bytes in the network.
-    pub fn pipe(&self, una: u64, snd_max: u64, mss: u64) -> u64 {
+    pub(crate) fn pipe(&self, una: u64, snd_max: u64, mss: u64) -> u64 {
         // A retransmitted hole counts twice unless its original is lost: both copies may be in the network.
         let not_lost = self.unsacked_bytes(self.lost_below(una, mss), snd_max);
         not_lost + self.unsacked_bytes(una, self.high_rxt)
     }
 
     /// NextSeg: the next segment to send during recovery.
-    pub fn next_segment(&self, una: u64, snd_max: u64, mss: u64, new_data: bool) -> Option<NextSegment> {
+    pub(crate) fn next_segment(
+        &self,
+        una: u64,
+        snd_max: u64,
+        mss: u64,
+        new_data: bool,
+    ) -> Option<NextSegment> {
         let highest = self.sacked.last().map_or(una, |range| range.1);
         let (start, end) = self.hole_from(self.high_rxt.max(una), snd_max);
         let below_highest = start < highest;
@@ -137,7 +143,7 @@ impl Scoreboard {
     }
 
     /// The first range at or after `from` that is not SACKed, as `start..end` with `end` at most `limit`.
-    pub fn hole_from(&self, from: u64, limit: u64) -> (u64, u64) {
+    pub(crate) fn hole_from(&self, from: u64, limit: u64) -> (u64, u64) {
         let mut start = from;
         for &(low, high) in &self.sacked {
             if low > start {
@@ -149,18 +155,18 @@ impl Scoreboard {
     }
 
     /// The ranges of `una..end` that are not SACKed, in order. The first and last range may be empty.
-    pub fn holes(&self, una: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+    pub(crate) fn holes(&self, una: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let starts = iter::once(una).chain(self.sacked.iter().map(|range| range.1));
         starts.zip(self.sacked.iter().map(|range| range.0).chain(iter::once(end)))
     }
 
     /// Bytes of `from..to` that are not SACKed.
-    pub fn unsacked_bytes(&self, from: u64, to: u64) -> u64 {
+    pub(crate) fn unsacked_bytes(&self, from: u64, to: u64) -> u64 {
         to.saturating_sub(from) - self.sacked_bytes(from, to)
     }
 
     /// Bytes of `from..to` that are SACKed.
-    pub fn sacked_bytes(&self, from: u64, to: u64) -> u64 {
+    pub(crate) fn sacked_bytes(&self, from: u64, to: u64) -> u64 {
         self.sacked.iter().map(|&(low, high)| high.min(to).saturating_sub(low.max(from))).sum()
     }
 

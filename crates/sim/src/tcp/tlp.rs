@@ -28,7 +28,7 @@ struct Outstanding {
 
 /// Properties of an ACK that may answer a probe.
 #[derive(Debug, Clone, Copy)]
-pub struct Answer {
+pub(super) struct Answer {
     /// The cumulative acknowledgement.
     pub ack: u64,
     /// End of a segment that arrived twice (DSACK).
@@ -41,7 +41,7 @@ pub struct Answer {
 
 /// State of §7.1.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Tlp {
+pub(super) struct Tlp {
     outstanding: Option<Outstanding>,
     /// True if no round trip was measured since the last probe.
     unmeasured: bool,
@@ -49,27 +49,27 @@ pub struct Tlp {
 
 impl Tlp {
     /// §7.3: true if a probe may be sent.
-    pub fn is_due(&self) -> bool {
+    pub(super) fn is_due(&self) -> bool {
         self.outstanding.is_none() && !self.unmeasured
     }
 
     /// True if the outstanding probe ends at `end`.
-    pub fn ended_at(&self, end: u64) -> bool {
+    pub(super) fn ended_at(&self, end: u64) -> bool {
         self.outstanding.is_some_and(|probe| probe.end == end)
     }
 
     /// Records a probe. `again` is true if it repeats data.
-    pub fn on_sent(&mut self, snd_nxt: u64, again: bool) {
+    pub(super) fn on_sent(&mut self, snd_nxt: u64, again: bool) {
         *self = Tlp { outstanding: Some(Outstanding { end: snd_nxt, again }), unmeasured: true };
     }
 
     /// §7.1: a recovery begins and repairs losses in place of the probe.
-    pub fn on_recovery(&mut self) {
+    pub(super) fn on_recovery(&mut self) {
         self.outstanding = None;
     }
 
     /// §7.4.2, TLP_process_ack: true if the probe has repaired a loss that was not detected otherwise.
-    pub fn on_ack(&mut self, answer: Answer) -> bool {
+    pub(super) fn on_ack(&mut self, answer: Answer) -> bool {
         self.unmeasured &= !answer.measured;
         let Some(Outstanding { end, again }) = self.outstanding.filter(|probe| answer.ack >= probe.end)
         else {
@@ -87,7 +87,7 @@ impl Tlp {
 }
 
 /// §7.2, TLP_calc_PTO: probe timeout for a sender with smoothed round trip `srtt`.
-pub fn pto(srtt: Span, one_segment: bool, tcp: &TcpSpec) -> Span {
+pub(super) fn pto(srtt: Span, one_segment: bool, tcp: &TcpSpec) -> Span {
     let delayed = if tcp.ack_every > 1 { tcp.ack_delay } else { Span::ZERO };
     srtt.times(2) + if one_segment { tcp.tlp_ack_delay.unwrap_or(delayed) } else { tcp.tlp_slack }
 }

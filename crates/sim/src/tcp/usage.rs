@@ -32,13 +32,13 @@ pub(super) struct Usage {
 
 impl Usage {
     /// State of a new connection. `is_held` is true if its host has a small queue.
-    pub fn new(is_held: bool, tcp: &TcpSpec) -> Usage {
+    pub(super) fn new(is_held: bool, tcp: &TcpSpec) -> Usage {
         let is_limited = matches!(tcp.growth, None | Some(Growth::Always));
         Usage { is_kept: is_held || !is_limited, is_limited, most: 0, until: 0, sent: 0 }
     }
 
     /// Records a stop, as tcp_cwnd_validate() does.
-    pub fn note(&mut self, is_limited: bool, (una, max): (u64, u64)) {
+    pub(super) fn note(&mut self, is_limited: bool, (una, max): (u64, u64)) {
         let out = max - una;
         // Within a flight, keep the verdict unless the window limits the sender or an unlimited flight grows.
         if is_limited || una >= self.until || (!self.is_limited && out > self.most) {

@@ -6,7 +6,7 @@ use shortflow_units::Span;
 
 /// A distribution of deadlines.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Deadlines {
+pub(crate) enum Deadlines {
     /// The same deadline for every flow.
     Fixed(Fixed),
     /// Uniformly distributed between two bounds.
@@ -78,7 +78,7 @@ pub(crate) const TABLE: Kinds = Kinds {
 };
 
 /// All distributions of deadlines, in the order of the documentation.
-pub fn deadlines() -> Vec<Entry> {
+pub(crate) fn deadlines() -> Vec<Entry> {
     KINDS.iter().map(Kind::entry).collect()
 }
 
@@ -91,7 +91,7 @@ pub(super) fn read(reader: &Reader) -> Result<Deadlines, ConfigError> {
 
 impl Deadlines {
     /// Draws a deadline of at least 1 ps.
-    pub fn sample(&self, stream: &mut Stream) -> Span {
+    pub(crate) fn sample(&self, stream: &mut Stream) -> Span {
         let deadline = match self {
             Deadlines::Fixed(fixed) => fixed.value,
             Deadlines::Uniform(uniform) => {

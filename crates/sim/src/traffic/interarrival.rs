@@ -6,7 +6,7 @@ use crate::engine::Stream;
 
 /// Distribution of inter-arrival times.
 #[derive(Debug, Clone, PartialEq)]
-pub enum InterArrival {
+pub(crate) enum InterArrival {
     /// Exponentially distributed, which gives a Poisson process.
     Exponential,
     /// All equal.
@@ -75,7 +75,7 @@ pub(crate) const TABLE: Kinds = Kinds {
 };
 
 /// All distributions, in the order of the documentation.
-pub fn interarrival() -> Vec<Entry> {
+pub(crate) fn interarrival() -> Vec<Entry> {
     KINDS.iter().map(Kind::entry).collect()
 }
 

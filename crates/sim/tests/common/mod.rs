@@ -11,7 +11,7 @@ use shortflow_units::Span;
 
 /// Text of a scenario: a star of `hosts` hosts with 1 Gbit/s, 300 µs, 250 packets and K = 20, followed by `rest`.
 /// Hosts are FIFOs, unless `rest` has a table `[host]`.
-pub fn star(hosts: usize, rest: &str) -> String {
+pub(crate) fn star(hosts: usize, rest: &str) -> String {
     let model = if rest.contains("[host]") { "" } else { "host.model = \"fifo\"" };
     format!(
         r#"
@@ -33,16 +33,16 @@ mark_above = "20pkt"
 }
 
 /// A traffic entry for a trace, whose rows `scenario` gets.
-pub const TRACE: &str = "[[traffic]]\nkind = \"trace\"\nfile = \"flows.csv\"\n";
+pub(crate) const TRACE: &str = "[[traffic]]\nkind = \"trace\"\nfile = \"flows.csv\"\n";
 
 /// Reads a scenario; `rows` are the rows of its trace.
-pub fn scenario(text: &str, rows: &[&str]) -> Scenario {
+pub(crate) fn scenario(text: &str, rows: &[&str]) -> Scenario {
     scenario_with_file(text, &format!("start,source,destination,bytes\n{}\n", rows.join("\n")))
 }
 
 /// Reads a scenario in which every file has the text `file`. The initial window is two segments unless `text` sets
 /// one, because tests that calculate by hand count few packets.
-pub fn scenario_with_file(text: &str, file: &str) -> Scenario {
+pub(crate) fn scenario_with_file(text: &str, file: &str) -> Scenario {
     let window = [("tcp.initial_window".to_owned(), "2".to_owned())];
     let settings = if text.contains("initial_window") { &[][..] } else { &window };
     Scenario::parse(text, "test", settings, &|_| Ok(file.to_owned()))
@@ -51,7 +51,7 @@ pub fn scenario_with_file(text: &str, file: &str) -> Scenario {
 
 /// Text of a `[topology]` table: a small network of any registered kind with at least `senders` + 2 hosts, for up to
 /// 14 senders. The file of an explicit network has the text [`EDGES`].
-pub fn small_topology(kind: &str, senders: u32) -> String {
+pub(crate) fn small_topology(kind: &str, senders: u32) -> String {
     let keys = match kind {
         "star" => format!("hosts = {}", senders + 2),
         "single-rooted-tree" => format!("hosts = {}\nracks = 2", 2 * (senders + 1)),
@@ -72,7 +72,7 @@ pub fn small_topology(kind: &str, senders: u32) -> String {
 }
 
 /// Sixteen hosts at two switches with two paths between them.
-pub const EDGES: &str = "a,b,rate,delay
+pub(crate) const EDGES: &str = "a,b,rate,delay
 h0,s0,1Gbps,25us\nh1,s0,1Gbps,25us\nh2,s0,1Gbps,25us\nh3,s0,1Gbps,25us
 h4,s0,1Gbps,25us\nh5,s0,1Gbps,25us\nh6,s0,1Gbps,25us\nh7,s0,1Gbps,25us
 h8,s1,1Gbps,25us\nh9,s1,1Gbps,25us\nh10,s1,1Gbps,25us\nh11,s1,1Gbps,25us
@@ -85,7 +85,7 @@ const LAWS: [(&str, &str); 2] = [("transport.initial_alpha", "0"), ("transport.c
 
 /// A scheme with settings. All laws except FaST start with alpha 0 and may keep one segment, unless `settings` say
 /// otherwise.
-pub fn scheme(name: &str, settings: &[(&str, &str)]) -> Scheme {
+pub(crate) fn scheme(name: &str, settings: &[(&str, &str)]) -> Scheme {
     let is_given = |key: &str| settings.iter().any(|(given, _)| *given == key);
     let takes = |key: &str| name != "fast" && !is_given(key) && Scheme::accepts(name, key, None);
     let laws = LAWS.iter().filter(|(key, _)| takes(key));
@@ -95,55 +95,55 @@ pub fn scheme(name: &str, settings: &[(&str, &str)]) -> Scheme {
 }
 
 /// A scheme with the settings that it accepts, since not every transport runs over TCP.
-pub fn scheme_with_what_it_has(name: &str, settings: &[(&str, &str)]) -> Scheme {
+pub(crate) fn scheme_with_what_it_has(name: &str, settings: &[(&str, &str)]) -> Scheme {
     let has = |key: &str| Scheme::accepts(name, key, None);
     let settings: Vec<(&str, &str)> = settings.iter().copied().filter(|(key, _)| has(key)).collect();
     scheme(name, &settings)
 }
 
 /// Every kind of loss recovery.
-pub fn recoveries() -> Vec<&'static str> {
+pub(crate) fn recoveries() -> Vec<&'static str> {
     Recovery::WORDS.0.iter().map(|(word, _)| *word).collect()
 }
 
 /// A queue discipline, with parameters in TOML.
-pub fn discipline(kind: QueueKind, parameters: &str) -> QueueConfig {
+pub(crate) fn discipline(kind: QueueKind, parameters: &str) -> QueueConfig {
     shortflow_spec::read_toml(parameters, |reader| kind.read(&reader))
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs with seed 1.
-pub fn run(scenario: &Scenario, scheme: &Scheme) -> Outcome {
+pub(crate) fn run(scenario: &Scenario, scheme: &Scheme) -> Outcome {
     simulation::run(scenario, scheme, 1, &mut NoObserver).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Completion time of flow `index`.
-pub fn fct(outcome: &Outcome, index: usize) -> Span {
+pub(crate) fn fct(outcome: &Outcome, index: usize) -> Span {
     outcome.flows[index].fct().unwrap_or_else(|| panic!("flow {index} did not finish"))
 }
 
 /// Sampled windows of all backlogged flows, in order of time.
-pub fn windows(outcome: &Outcome) -> Vec<f64> {
+pub(crate) fn windows(outcome: &Outcome) -> Vec<f64> {
     values(outcome, |subject| matches!(subject, Subject::Cwnd(_)))
 }
 
 /// Sampled backlog of the measured ports in packets, from `from` seconds on.
-pub fn queue(outcome: &Outcome, from: f64) -> Vec<f64> {
+pub(crate) fn queue(outcome: &Outcome, from: f64) -> Vec<f64> {
     let late = outcome.samples.iter().filter(|sample| sample.at.as_secs_f64() >= from);
     late.filter(|sample| matches!(sample.subject, Subject::QueuePackets(_))).map(|s| s.value).collect()
 }
 
 /// Sampled values of chosen subjects.
-pub fn values(outcome: &Outcome, chosen: impl Fn(Subject) -> bool) -> Vec<f64> {
+pub(crate) fn values(outcome: &Outcome, chosen: impl Fn(Subject) -> bool) -> Vec<f64> {
     outcome.samples.iter().filter(|sample| chosen(sample.subject)).map(|sample| sample.value).collect()
 }
 
-pub fn mean(values: &[f64]) -> f64 {
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// Jain's fairness index of the flows' goodput.
-pub fn fairness(outcome: &Outcome) -> f64 {
+pub(crate) fn fairness(outcome: &Outcome) -> f64 {
     let got: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64()).collect();
     got.iter().sum::<f64>().powi(2) / (got.len() as f64 * got.iter().map(|each| each * each).sum::<f64>())
 }

@@ -13,7 +13,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: Args) -> Result<(), Failure> {
+pub(super) fn run(args: Args) -> Result<(), Failure> {
     let findings = check::findings();
     let missing: Vec<&str> =
         findings.iter().filter(|finding| !finding.is_enough()).map(|finding| finding.name).collect();

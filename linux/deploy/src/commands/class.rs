@@ -20,7 +20,7 @@ fn port_class(text: &str) -> Result<(u16, Role), String> {
 }
 
 /// Name of a role on the command line.
-pub fn word(role: Role) -> &'static str {
+pub(super) fn word(role: Role) -> &'static str {
     match role {
         Role::Short => "short",
         Role::Long => "long",
@@ -28,7 +28,7 @@ pub fn word(role: Role) -> &'static str {
     }
 }
 
-pub fn run(args: Args) -> Result<(), Failure> {
+pub(super) fn run(args: Args) -> Result<(), Failure> {
     let Some(pins) = Pins::open()? else {
         return Err(Failure::Input("nothing is loaded; run `load sf_xdctcp` first".to_owned()));
     };

@@ -10,7 +10,7 @@ pub struct Args {
     shell: Shell,
 }
 
-pub fn run<Cli: CommandFactory>(args: Args) -> Result<(), Failure> {
+pub(super) fn run<Cli: CommandFactory>(args: Args) -> Result<(), Failure> {
     let (mut command, mut script) = (Cli::command(), Vec::new());
     let name = command.get_name().to_owned();
     clap_complete::generate(args.shell, &mut command, &name, &mut script);

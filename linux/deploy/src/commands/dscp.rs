@@ -16,7 +16,7 @@ pub struct Args {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rule(Option<By>);
+pub(super) struct Rule(Option<By>);
 
 fn rule(text: &str) -> Result<Rule, String> {
     if text == "none" {
@@ -28,7 +28,7 @@ fn rule(text: &str) -> Result<Rule, String> {
         .ok_or_else(|| format!("{text:?} is not {}, none", By::WORDS.shape()))
 }
 
-pub fn run(args: Args) -> Result<(), Failure> {
+pub(super) fn run(args: Args) -> Result<(), Failure> {
     let Args { device, by: Rule(by) } = args;
     let pins = Pins::open()?;
     match (by, pins) {

@@ -10,7 +10,7 @@ pub struct Args {
     directory: PathBuf,
 }
 
-pub fn run<Cli: CommandFactory>(args: Args) -> Result<(), Failure> {
+pub(super) fn run<Cli: CommandFactory>(args: Args) -> Result<(), Failure> {
     let pages = Cli::command().disable_help_subcommand(true);
     clap_mangen::generate_to(pages, &args.directory)
         .map_err(|error| Failure::Input(format!("{}: {error}", args.directory.display())))

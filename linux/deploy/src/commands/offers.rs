@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 /// A parser that offers these values and accepts any text. Unknown values are refused later, with a hint at similar
 /// ones.
 #[derive(Clone)]
-pub struct Offers(fn() -> Vec<String>);
+pub(super) struct Offers(fn() -> Vec<String>);
 
 impl TypedValueParser for Offers {
     type Value = String;
@@ -24,11 +24,11 @@ impl TypedValueParser for Offers {
 }
 
 /// Names of congestion controls.
-pub const CONTROLS: Offers = Offers(|| laws::kernel_names().to_vec());
+pub(super) const CONTROLS: Offers = Offers(|| laws::kernel_names().to_vec());
 /// Parameters of congestion controls, each with an equals sign.
-pub const PARAMETERS: Offers = Offers(programs::parameter_names);
+pub(super) const PARAMETERS: Offers = Offers(programs::parameter_names);
 /// Rules of `dscp`.
-pub const RULES: Offers = Offers(|| {
+pub(super) const RULES: Offers = Offers(|| {
     let words = By::WORDS.0.iter().map(|(word, _)| *word);
     words.chain(["none"]).map(str::to_owned).collect()
 });

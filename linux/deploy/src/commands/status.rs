@@ -15,7 +15,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: Args) -> Result<(), Failure> {
+pub(super) fn run(args: Args) -> Result<(), Failure> {
     let mut report = match Pins::open()? {
         Some(pins) => Report::read(&pins)?,
         None => {
@@ -227,7 +227,7 @@ impl fmt::Display for Report {
 
 /// Listeners of this network namespace with a congestion control that is not ours.
 /// Fails if the kernel refuses the program that reads listeners.
-pub fn other_listeners() -> Result<Vec<Listener>, Failure> {
+pub(super) fn other_listeners() -> Result<Vec<Listener>, Failure> {
     Ok(programs::listeners_here()?.into_iter().filter(|listener| !listener.is_ours()).collect())
 }
 
@@ -240,7 +240,7 @@ fn by_name(listeners: &[Listener]) -> BTreeMap<&str, Vec<u16>> {
 }
 
 /// A line about listeners that do not have the default.
-pub fn listeners_text(listeners: &[Listener]) -> String {
+pub(super) fn listeners_text(listeners: &[Listener]) -> String {
     let of_one = |(name, ports): (&str, Vec<u16>)| {
         let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
         format!("{name} on port {}", ports.join(", "))
@@ -250,7 +250,7 @@ pub fn listeners_text(listeners: &[Listener]) -> String {
 }
 
 /// A listener with its process in words, such as `sf_dctcp on port 80 of nginx (812)`.
-pub fn in_words((listener, process): &(Listener, String)) -> String {
+pub(super) fn in_words((listener, process): &(Listener, String)) -> String {
     let of = if process.is_empty() { String::new() } else { format!(" of {process}") };
     format!("{} on port {}{of}", listener.name, listener.port)
 }

@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Mount point of bpf file systems.
-pub const BPFFS: &str = "/sys/fs/bpf";
+pub(crate) const BPFFS: &str = "/sys/fs/bpf";
 /// Source of our own mounts, which /proc/mounts shows.
 const OURS: &str = "shortflow";
 
@@ -54,7 +54,7 @@ fn here() -> Option<(String, String)> {
 
 /// Mounts a bpf file system, if there is none.
 /// Fails without `CAP_SYS_ADMIN`.
-pub fn mount() -> Result<(), Failure> {
+pub(crate) fn mount() -> Result<(), Failure> {
     if here().is_some() {
         return Ok(());
     }
@@ -66,7 +66,7 @@ pub fn mount() -> Result<(), Failure> {
 /// Unmounts the bpf file system if we mounted it and it is empty. Without `CAP_SYS_ADMIN`, a later command unmounts
 /// it.
 /// Fails if the kernel refuses.
-pub fn unmount_ours() -> Result<(), Failure> {
+pub(crate) fn unmount_ours() -> Result<(), Failure> {
     // Every bpf file system has maps.debug and progs.debug.
     let is_debug = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|end| end == "debug");
     let is_empty = fs::read_dir(BPFFS)
@@ -83,7 +83,7 @@ pub fn unmount_ours() -> Result<(), Failure> {
 /// Returns `true` if a bpf file system is mounted here, and `false` if one can be mounted. In both cases pins outlast
 /// this mount namespace, because the host's first process has the same file system or namespace.
 /// An error states the remedy if pins would not last.
-pub fn lasting() -> Result<bool, String> {
+pub(crate) fn lasting() -> Result<bool, String> {
     let (first, own, here) = (mountinfo("1"), mountinfo("self"), here());
     let is_shared = match &here {
         Some((device, _)) => Mount::all(&first).any(|mount| mount.device == device),
@@ -98,7 +98,7 @@ pub fn lasting() -> Result<bool, String> {
 
 /// Checks that the host's pins are visible here.
 /// An error states the remedy if they are hidden.
-pub fn check_view() -> Result<(), Failure> {
+pub(crate) fn check_view() -> Result<(), Failure> {
     let first = mountinfo("1");
     let host = Mount::all(&first).filter(|mount| mount.directory == BPFFS).last();
     match host {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 const HERE: &str = "/proc/thread-self/ns/net";
 
 /// A network namespace.
-pub struct Place {
+pub(super) struct Place {
     /// Number of the namespace.
     pub inode: u64,
     /// The file by which the namespace was found, and the namespace; `None` for this thread's own namespace.
@@ -20,17 +20,17 @@ pub struct Place {
 
 impl Place {
     /// True for this thread's own namespace.
-    pub fn is_here(&self) -> bool {
+    pub(super) fn is_here(&self) -> bool {
         self.elsewhere.is_none()
     }
 
     /// The file by which the namespace was found; `None` for this thread's own namespace.
-    pub fn path(&self) -> Option<String> {
+    pub(super) fn path(&self) -> Option<String> {
         self.elsewhere.as_ref().map(|(path, _)| path.display().to_string())
     }
 
     /// Runs `action` in the namespace. This thread's own namespace needs no right to enter.
-    pub fn within<T: Send>(&self, action: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    pub(super) fn within<T: Send>(&self, action: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         match &self.elsewhere {
             Some((_, namespace)) => namespace.within(action),
             None => action(),
@@ -39,12 +39,12 @@ impl Place {
 }
 
 /// Number of this thread's own namespace.
-pub fn inode_here() -> Result<u64, Failure> {
+pub(super) fn inode_here() -> Result<u64, Failure> {
     Ok(fs::metadata(HERE).map_err(Failure::host(HERE))?.ino())
 }
 
 /// The network namespaces that this process can find.
-pub struct Seen {
+pub(super) struct Seen {
     /// The namespaces; this thread's own is first.
     pub namespaces: Vec<Place>,
     /// Number of processes with hidden namespaces.
@@ -53,7 +53,7 @@ pub struct Seen {
 
 impl Seen {
     /// Finds the namespaces of processes, and those that `ip netns` keeps.
-    pub fn now() -> Result<Seen, Failure> {
+    pub(super) fn now() -> Result<Seen, Failure> {
         let entries =
             |path: &str| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
         let of_processes = entries("/proc").map(|process| process.join("ns/net"));

@@ -26,10 +26,10 @@ use std::time::{Duration, Instant};
 pub(super) const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// Files of a congestion control.
-pub const CONFIG: &str = "config";
-pub const LINK: &str = "link";
-pub const NEXT_CONFIG: &str = "next-config";
-pub const NEXT_MAP: &str = "next-map";
+pub(super) const CONFIG: &str = "config";
+pub(super) const LINK: &str = "link";
+pub(super) const NEXT_CONFIG: &str = "next-config";
+pub(super) const NEXT_MAP: &str = "next-map";
 /// Lock of the pins. Only root may open it: any user who may open a file can hold its lock.
 const LOCK: &str = "/run/shortflow.lock";
 /// `BPF_STRUCT_OPS_STATE_INUSE`: the word after the reference count in a registered map.
@@ -181,7 +181,7 @@ pub fn registered() -> Result<Vec<String>, Failure> {
 
 /// Waits until no congestion control of this name is registered.
 /// Fails after a while, or if registrations cannot be read.
-pub fn await_unregistered(name: &str) -> Result<(), Failure> {
+pub(super) fn await_unregistered(name: &str) -> Result<(), Failure> {
     let mut waited = Duration::ZERO;
     while registered()?.iter().any(|other| other == name) {
         if waited >= UNREGISTER_TIMEOUT {
@@ -195,7 +195,7 @@ pub fn await_unregistered(name: &str) -> Result<(), Failure> {
 
 /// The failure of `what` by an error of libbpf: missing kernel types, or libbpf's own text, such as the verifier's
 /// reason.
-pub fn failure_of(what: &str) -> impl FnOnce(libbpf_rs::Error) -> Failure {
+pub(super) fn failure_of(what: &str) -> impl FnOnce(libbpf_rs::Error) -> Failure {
     move |error| {
         let why = match check::without_types() {
             Some(remedy) => remedy.to_owned(),

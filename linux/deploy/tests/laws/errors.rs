@@ -8,7 +8,7 @@ use std::fmt;
 
 /// The largest error of one hook of one law.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// Law, and the settings that differ from its defaults.
     pub law: String,
     /// Compared quantity: the window after a decrease, a loss or an unmarked ACK, or alpha.
@@ -25,17 +25,17 @@ pub struct Comparison {
 
 impl Comparison {
     /// True if no error exceeds the bound.
-    pub fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         self.relative <= self.bound
     }
 
     /// A comparison of `quantity` of `law`, without cases yet.
-    pub fn of(law: &str, quantity: &'static str, bound: f64) -> Comparison {
+    pub(crate) fn of(law: &str, quantity: &'static str, bound: f64) -> Comparison {
         Comparison { law: law.to_owned(), quantity, cases: 0, absolute: 0.0, relative: 0.0, bound }
     }
 
     /// Adds a case, whose relative error is a share of `scale`.
-    pub fn add(&mut self, fixed: f64, float: f64, scale: f64) {
+    pub(crate) fn add(&mut self, fixed: f64, float: f64, scale: f64) {
         let error = (fixed - float).abs();
         self.cases += 1;
         // NaN counts as an infinite error.

@@ -4,7 +4,7 @@ use shortflow_cc::{FlowView, Role};
 use shortflow_units::{Bytes, Instant, Span};
 
 /// A flow with segments of `mss` bytes.
-pub fn flow(mss: u64) -> FlowView {
+pub(crate) fn flow(mss: u64) -> FlowView {
     FlowView {
         now: Instant::ZERO,
         srtt: Span::from_micros(300),
@@ -18,13 +18,13 @@ pub fn flow(mss: u64) -> FlowView {
 }
 
 /// Values of alpha: 0, 1, the 32nds between them, and the negative powers of two down to the last bit of alpha.
-pub fn alphas() -> Vec<f64> {
+pub(crate) fn alphas() -> Vec<f64> {
     let linear = (0..=32).map(|part| f64::from(part) / 32.0);
     linear.chain((6..=60).map(|bits| 2f64.powi(-bits))).collect()
 }
 
 /// Windows from one segment to 2^20, by factors of 2.7; for FaST from 100 bytes of a segment of 9000.
-pub fn windows(law: &str) -> Vec<f64> {
+pub(crate) fn windows(law: &str) -> Vec<f64> {
     let largest = f64::from((1 << 20) - 2);
     let lowest = if law == "fast" { 0.0112 } else { 1.0 };
     let steps = std::iter::successors(Some(lowest), |window| Some(window * 2.7)).take_while(|w| *w < largest);
@@ -36,7 +36,7 @@ pub fn windows(law: &str) -> Vec<f64> {
 }
 
 /// Flows that differ in the inputs of `law`.
-pub fn flows(law: &str) -> Vec<FlowView> {
+pub(crate) fn flows(law: &str) -> Vec<FlowView> {
     let sizes = (0..=60).map(|step| step * 20_000).chain([
         1,
         199_999,

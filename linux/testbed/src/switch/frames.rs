@@ -6,7 +6,7 @@ const SLOTS: u64 = 8192;
 
 /// The last [`SLOTS`] frames by serial number.
 #[derive(Debug)]
-pub struct Frames {
+pub(super) struct Frames {
     bytes: Vec<u8>,
     /// Length and serial number of the frame in each slot.
     held: Vec<(usize, u64)>,
@@ -16,20 +16,20 @@ pub struct Frames {
 
 impl Frames {
     /// Makes an empty store for frames of at most `longest` bytes.
-    pub fn new(longest: usize) -> Frames {
+    pub(super) fn new(longest: usize) -> Frames {
         let slots = SLOTS as usize;
         Frames { bytes: vec![0; slots * longest], held: vec![(0, u64::MAX); slots], longest, next: 0 }
     }
 
     /// Returns the room for the next frame. The frame that was in its slot is gone.
-    pub fn room(&mut self) -> &mut [u8] {
+    pub(super) fn room(&mut self) -> &mut [u8] {
         let slot = (self.next % SLOTS) as usize;
         self.held[slot] = (0, u64::MAX);
         &mut self.bytes[slot * self.longest..(slot + 1) * self.longest]
     }
 
     /// Keeps the first `length` bytes of the room as a frame. Returns its serial number.
-    pub fn keep(&mut self, length: usize) -> u64 {
+    pub(super) fn keep(&mut self, length: usize) -> u64 {
         let serial = self.next;
         self.held[(serial % SLOTS) as usize] = (length, serial);
         self.next += 1;
@@ -37,7 +37,7 @@ impl Frames {
     }
 
     /// Returns the frame `serial`, unless [`SLOTS`] others came after it.
-    pub fn get_mut(&mut self, serial: u64) -> Option<&mut [u8]> {
+    pub(super) fn get_mut(&mut self, serial: u64) -> Option<&mut [u8]> {
         let slot = (serial % SLOTS) as usize;
         let &(length, found) = self.held.get(slot)?;
         let start = slot * self.longest;

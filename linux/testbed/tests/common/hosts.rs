@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// A host and the far end of its TAP device.
-pub type Host = (Namespace, File);
+pub(crate) type Host = (Namespace, File);
 
-pub const SCENARIO: &str = r#"
+pub(crate) const SCENARIO: &str = r#"
 title = "One flow from a fast link into a slow one"
 duration = "20s"
 
@@ -31,7 +31,7 @@ traffic = [{ kind = "long-lived", from = [0], to = 1 }]
 const LINKS: &str = "a,b,rate,delay\nh0,s0,200Mbps,250us\ns0,h1,50Mbps,250us\n";
 
 /// Runs a tool. Returns its output.
-pub fn tool(line: &str) -> io::Result<String> {
+pub(crate) fn tool(line: &str) -> io::Result<String> {
     let mut words = line.split(' ');
     let output = Command::new(words.next().unwrap_or_default()).args(words).output()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -39,26 +39,26 @@ pub fn tool(line: &str) -> io::Result<String> {
 }
 
 /// Runs any command line. Returns its exit code and output.
-pub fn started(line: &[&str]) -> (i32, String) {
+pub(crate) fn started(line: &[&str]) -> (i32, String) {
     let output = Command::new(line[0]).args(&line[1..]).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Runs a command of the program as root without some capabilities. Returns its exit code and output.
-pub fn output_without(capabilities: &str, arguments: &[&str]) -> (i32, String) {
+pub(crate) fn output_without(capabilities: &str, arguments: &[&str]) -> (i32, String) {
     let limited = ["setpriv", "--bounding-set", capabilities, env!("CARGO_BIN_EXE_shortflow-linux")];
     started(&[&limited, arguments].concat())
 }
 
 /// A namespace with a process in it, by which commands find the namespace. The process ends with the test's process.
-pub struct OccupiedNamespace {
+pub(crate) struct OccupiedNamespace {
     pub namespace: Namespace,
     pub process: Child,
 }
 
 impl OccupiedNamespace {
-    pub fn of(namespace: Namespace) -> OccupiedNamespace {
+    pub(crate) fn of(namespace: Namespace) -> OccupiedNamespace {
         let process = namespace.within(|| Command::new("cat").stdin(Stdio::piped()).spawn()).unwrap();
         OccupiedNamespace { namespace, process }
     }
@@ -72,11 +72,11 @@ impl Drop for OccupiedNamespace {
 }
 
 /// A cgroup of a test, from which Python sends.
-pub struct Cgroup(pub String);
+pub(crate) struct Cgroup(pub String);
 
 impl Cgroup {
     /// Makes a cgroup. If that is impossible, prints the reason and returns `None`.
-    pub fn new(name: &str) -> Option<Cgroup> {
+    pub(crate) fn new(name: &str) -> Option<Cgroup> {
         let made = || {
             tool("python3 -V")?;
             let mounts = fs::read_to_string("/proc/self/mounts")?;
@@ -96,7 +96,7 @@ impl Drop for Cgroup {
 }
 
 /// Returns the next connection. Waits at most 20 s for it and for each read from it, because senders may fail.
-pub fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
+pub(crate) fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
     const ACCEPT_TIMEOUT: Duration = Duration::from_secs(20);
     let (poll, mut ready) = (Poll::new()?, Vec::new());
     poll.add(listener, 0, READABLE)?;
@@ -109,7 +109,7 @@ pub fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
 
 /// Returns a counter from the contents of /proc/net/netstat or /proc/net/snmp, by the kernel's names of the table and
 /// the counter. `TcpExt` has most counters of TCP, `Ip` the counters of packets.
-pub fn counted(counters: &str, table: &str, name: &str) -> u64 {
+pub(crate) fn counted(counters: &str, table: &str, name: &str) -> u64 {
     let mut lines = counters.lines().filter(|line| line.split(':').next() == Some(table));
     let (names, values) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
     let mut both = names.split(' ').zip(values.split(' '));
@@ -117,7 +117,7 @@ pub fn counted(counters: &str, table: &str, name: &str) -> u64 {
 }
 
 /// Makes a host whose sockets use `control`. `ecn` is its tcp_ecn.
-pub fn host(number: u32, control: &str, ecn: &str) -> io::Result<Host> {
+pub(crate) fn host(number: u32, control: &str, ecn: &str) -> io::Result<Host> {
     let namespace = Namespace::new()?;
     let device = namespace.within(|| {
         let device = sys::tap("eth0")?;
@@ -131,7 +131,7 @@ pub fn host(number: u32, control: &str, ecn: &str) -> io::Result<Host> {
 }
 
 /// Runs `action` with the network of `scenario`, which may name [`LINKS`], between two hosts.
-pub fn between<T>(
+pub(crate) fn between<T>(
     scenario: &str,
     scheme: &str,
     hosts: [Host; 2],

@@ -16,11 +16,11 @@ use std::time::Duration;
 
 const PORT: u16 = 7000;
 /// The payload of a packet of 1500 bytes.
-pub const SEGMENT: u32 = 1448;
+pub(crate) const SEGMENT: u32 = 1448;
 
 /// Makes a host whose socket buffers hold a whole message. A message that waits in the application's write would
 /// delay acknowledgements.
-pub fn roomy_host(number: u32, control: &str) -> io::Result<Host> {
+pub(crate) fn roomy_host(number: u32, control: &str) -> io::Result<Host> {
     let host = host(number, control, "1")?;
     host.0.within(|| {
         ["tcp_wmem", "tcp_rmem"]
@@ -31,7 +31,7 @@ pub fn roomy_host(number: u32, control: &str) -> io::Result<Host> {
 }
 
 /// Record of a connection.
-pub struct Trace {
+pub(crate) struct Trace {
     pub seen: Vec<Seen>,
     /// The sender's `status`, and its /proc/net/netstat and snmp, at the end.
     pub status: String,
@@ -40,7 +40,7 @@ pub struct Trace {
 
 /// Sends messages of `segments` segments from the first host to the second, with `pauses` between them. The receiver
 /// answers each message with one byte. The wire takes `delay` each way.
-pub fn messages(
+pub(crate) fn messages(
     hosts: [Host; 2],
     segments: usize,
     pauses: &[Duration],
@@ -57,7 +57,7 @@ pub fn messages(
 }
 
 /// As [`messages`], but the sender may change its congestion control before a pause.
-pub fn messages_under(
+pub(crate) fn messages_under(
     [(a, at_a), (b, at_b)]: [Host; 2],
     segments: usize,
     pauses: &[(Duration, Option<&str>)],
@@ -104,18 +104,18 @@ fn answer(listener: &TcpListener, segments: usize) -> io::Result<()> {
 
 impl Trace {
     /// A counter of the sender, by the kernel's names for it.
-    pub fn counted(&self, table: &str, name: &str) -> u64 {
+    pub(crate) fn counted(&self, table: &str, name: &str) -> u64 {
         counted(&self.counters, table, name)
     }
 
     /// Returns the first position from `from` on at which `found` holds.
-    pub fn position(&self, from: usize, found: impl Fn(&Seen) -> bool) -> usize {
+    pub(crate) fn position(&self, from: usize, found: impl Fn(&Seen) -> bool) -> usize {
         from + self.seen[from..].iter().position(found).unwrap()
     }
 
     /// Returns, for each acknowledgement, its ECN-Echo, and for each packet that it acknowledges first, whether the
     /// packet was marked.
-    pub fn covered(&self) -> Vec<(bool, Vec<bool>)> {
+    pub(crate) fn covered(&self) -> Vec<(bool, Vec<bool>)> {
         let mut waiting = VecDeque::new();
         let mut covered = Vec::new();
         for seen in &self.seen {
@@ -131,7 +131,7 @@ impl Trace {
     }
 
     /// Returns the segments in flight (sent and not acknowledged) after each data packet and acknowledgement.
-    pub fn flights(&self) -> Vec<u32> {
+    pub(crate) fn flights(&self) -> Vec<u32> {
         let [mut sent, mut acked] = [0; 2];
         let flight = |seen: &Seen| {
             match *seen {

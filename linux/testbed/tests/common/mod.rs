@@ -1,9 +1,9 @@
 //! Shared parts of the tests on a real kernel.
 #![allow(dead_code, reason = "every test uses a part of it")]
 
-pub mod hosts;
-pub mod messages;
-pub mod wire;
+pub(crate) mod hosts;
+pub(crate) mod messages;
+pub(crate) mod wire;
 
 use serde_json::Value;
 use std::io::Write;
@@ -17,50 +17,50 @@ use std::time::{Duration, Instant};
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// The program under test.
-pub fn program() -> Command {
+pub(crate) fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_shortflow-linux"))
 }
 
 /// Runs the program under test. Returns its exit code and output.
-pub fn output_of(arguments: &[&str]) -> (i32, String) {
+pub(crate) fn output_of(arguments: &[&str]) -> (i32, String) {
     let output = program().args(arguments).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Runs a command that must succeed. Returns its output.
-pub fn must(arguments: &[&str]) -> String {
+pub(crate) fn must(arguments: &[&str]) -> String {
     let (code, text) = output_of(arguments);
     assert_eq!(code, 0, "{arguments:?}: {text}");
     text
 }
 
 /// Runs a command that must succeed. Returns its duration.
-pub fn took(arguments: &[&str]) -> Duration {
+pub(crate) fn took(arguments: &[&str]) -> Duration {
     let begun = Instant::now();
     must(arguments);
     begun.elapsed()
 }
 
 /// True if the kernel has a congestion control with this prefix.
-pub fn is_registered(prefix: &str) -> bool {
+pub(crate) fn is_registered(prefix: &str) -> bool {
     let names = std::fs::read_to_string(AVAILABLE).unwrap_or_default();
     names.split_whitespace().any(|name| name.starts_with(prefix))
 }
 
 /// Congestion control of the kernel that every namespace may have as its default. It is `reno`, to which failures fall
 /// back, only if the kernel permits no other.
-pub fn allowed_default() -> &'static str {
+pub(crate) fn allowed_default() -> &'static str {
     let allowed = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap();
     let is_allowed = |name: &&str| allowed.split_whitespace().any(|other| other == *name);
     ["cubic", "bbr"].into_iter().find(is_allowed).unwrap_or("reno")
 }
 
 /// The congestion controls that `load` knows, by the kernel's names.
-pub const LAWS: [&str; 6] = ["sf_dctcp", "sf_l2dct", "sf_d2tcp", "sf_xdctcp", "sf_atcp", "sf_fast"];
+pub(crate) const LAWS: [&str; 6] = ["sf_dctcp", "sf_l2dct", "sf_d2tcp", "sf_xdctcp", "sf_atcp", "sf_fast"];
 
 /// Waits until `holds` returns `true`, for at most 10 s. Returns `false` if it did not.
-pub fn eventually(mut holds: impl FnMut() -> bool) -> bool {
+pub(crate) fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while !holds() {
         if begun.elapsed() > Duration::from_secs(10) {
@@ -74,7 +74,7 @@ pub fn eventually(mut holds: impl FnMut() -> bool) -> bool {
 /// Runs `attempt` up to three times, and returns its first result. This is the rule for tests with numbers from real
 /// time, which other work on the host may disturb. The failures of the first two attempts are in the output. No suite
 /// is run again.
-pub fn best_of_three<T>(mut attempt: impl FnMut() -> T) -> T {
+pub(crate) fn best_of_three<T>(mut attempt: impl FnMut() -> T) -> T {
     for _ in 0..2 {
         if let Ok(found) = catch_unwind(AssertUnwindSafe(&mut attempt)) {
             return found;
@@ -88,7 +88,7 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Exclusive use of the host by one test. Registrations and processors belong to the whole host, so only one test runs
 /// at a time, and each has a time limit.
-pub struct HostGuard {
+pub(crate) struct HostGuard {
     _lock: MutexGuard<'static, ()>,
     _alive: Sender<()>,
 }
@@ -112,7 +112,7 @@ fn watched(last: &'static str) -> Sender<()> {
 
 /// Waits for exclusive use of the host, for a test that makes hosts. If this host cannot have any, prints the reason
 /// and returns `None`.
-pub fn host_guard() -> Option<HostGuard> {
+pub(crate) fn host_guard() -> Option<HostGuard> {
     static LOCK: Mutex<()> = Mutex::new(());
     let lock = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     match obstacle() {
@@ -123,7 +123,7 @@ pub fn host_guard() -> Option<HostGuard> {
 }
 
 /// Exclusive use of the host by a test that loads programs. Dropping the guard unloads them, also after a panic.
-pub struct ProgramsGuard(HostGuard);
+pub(crate) struct ProgramsGuard(HostGuard);
 
 impl Drop for ProgramsGuard {
     fn drop(&mut self) {
@@ -133,7 +133,7 @@ impl Drop for ProgramsGuard {
 
 /// Waits for exclusive use of the host, for a test that loads programs. If the test cannot or should not load any,
 /// prints the reason and returns `None`.
-pub fn programs_guard() -> Option<ProgramsGuard> {
+pub(crate) fn programs_guard() -> Option<ProgramsGuard> {
     let guard = host_guard()?;
     let reason = match output_of(&["status"]) {
         status if status.0 == 0 && !is_nothing_loaded(&status) => {
@@ -154,7 +154,7 @@ const HIDDEN: &str = "connections: this kernel does not allow programs to read c
 
 /// True if the kernel does not permit `status`, of which this is the output, to read connections. Then also prints
 /// that the test is skipped.
-pub fn hides_connections(status: &str) -> bool {
+pub(crate) fn hides_connections(status: &str) -> bool {
     let is_hidden = status.ends_with(HIDDEN);
     if is_hidden {
         eprintln!("skipped: the kernel does not permit reading connections");
@@ -164,7 +164,7 @@ pub fn hides_connections(status: &str) -> bool {
 
 /// True if nothing is loaded, by the exit code and output of `status`. Sockets that close may keep maps, so the
 /// output may also say that connections are hidden.
-pub fn is_nothing_loaded((code, status): &(i32, String)) -> bool {
+pub(crate) fn is_nothing_loaded((code, status): &(i32, String)) -> bool {
     *code == 0 && status.strip_suffix(HIDDEN).unwrap_or(status) == "nothing is loaded\n"
 }
 
@@ -180,7 +180,7 @@ fn obstacle() -> Option<String> {
 }
 
 /// Writes a scenario file for one test: short flows beside a long one over 50 Mbit/s.
-pub fn scenario(name: &str, duration: &str) -> PathBuf {
+pub(crate) fn scenario(name: &str, duration: &str) -> PathBuf {
     let text = format!(
         "title = \"Short flows beside a long one\"\nduration = \"{duration}\"\n\
          [topology]\nkind = \"dumbbell\"\npairs = 2\nrate = \"100Mbps\"\nbottleneck = \"50Mbps\"\nrtt = \"2ms\"\n\
@@ -197,14 +197,14 @@ pub fn scenario(name: &str, duration: &str) -> PathBuf {
 }
 
 /// Runs a testbed. Returns its exit code, stdout and stderr.
-pub fn run(scenario: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn run(scenario: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = program().arg("testbed").arg(scenario).args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
 /// Runs a testbed, and returns its document. Asserts that the exit code agrees with the verdict.
-pub fn measured(scenario: &Path, arguments: &[&str]) -> Value {
+pub(crate) fn measured(scenario: &Path, arguments: &[&str]) -> Value {
     let (code, out, errors) = run(scenario, arguments);
     let document: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{arguments:?}: {errors}"));
     match document["testbed"]["verdict"].as_str().unwrap().strip_prefix("not trustworthy: ") {
@@ -218,14 +218,14 @@ pub fn measured(scenario: &Path, arguments: &[&str]) -> Value {
 }
 
 /// Returns the link targets of all open files of a process; none if the process does not exist.
-pub fn open_files(process: &str) -> Vec<String> {
+pub(crate) fn open_files(process: &str) -> Vec<String> {
     let files = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     let links = files.filter_map(|file| std::fs::read_link(file.path()).ok());
     links.map(|link| link.to_string_lossy().into_owned()).collect()
 }
 
 /// Returns the values of a column of a table.
-pub fn column<'a>(document: &'a Value, table: &str, name: &str) -> Vec<&'a Value> {
+pub(crate) fn column<'a>(document: &'a Value, table: &str, name: &str) -> Vec<&'a Value> {
     let columns = document["tables"][table].as_array().unwrap();
     let column = columns.iter().find(|column| column[0] == name).unwrap();
     column[2].as_array().unwrap().iter().collect()

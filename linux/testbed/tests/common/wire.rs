@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// Fate of a data packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Fate {
     Pass,
     Mark,
     Drop,
@@ -24,14 +24,14 @@ pub enum Fate {
 
 /// Packet at the sender's end. Sequence numbers count bytes from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub(crate) enum Seen {
     Data { seq: u32, length: u32, is_ect: bool, fate: Fate },
     Ack { number: u32, ece: bool, has_sack: bool },
 }
 
 impl Seen {
     /// The first byte of a data packet.
-    pub fn seq(&self) -> Option<u32> {
+    pub(crate) fn seq(&self) -> Option<u32> {
         match *self {
             Seen::Data { seq, .. } => Some(seq),
             Seen::Ack { .. } => None,
@@ -39,7 +39,7 @@ impl Seen {
     }
 
     /// True for an acknowledgement that reports a hole before the bytes that arrived last.
-    pub fn has_sack(&self) -> bool {
+    pub(crate) fn has_sack(&self) -> bool {
         matches!(self, Seen::Ack { has_sack: true, .. })
     }
 }
@@ -134,7 +134,7 @@ impl<F: FnMut(usize, bool) -> Fate> Notes<F> {
 /// Carries frames between the devices `sender` and `receiver` with `delay` each way, until `stop` is set and no frame
 /// is on its way. Returns the record. `fate` gets the number of each data packet, from 0, and `true` for its first
 /// transmission.
-pub fn carry(
+pub(crate) fn carry(
     [sender, receiver]: [&File; 2],
     delay: Duration,
     fate: impl FnMut(usize, bool) -> Fate,

@@ -230,17 +230,17 @@ pub(super) struct Course {
 }
 
 impl Course {
-    pub fn new(flow: FlowId, start: Instant, traced: bool) -> Course {
+    pub(super) fn new(flow: FlowId, start: Instant, traced: bool) -> Course {
         Course { flow, start, at: start, parts: [Span::ZERO; PARTS], trail: None, traced }
     }
 
     /// Extends the path to `until`; the time since `at` has this cause.
-    pub fn to(self, cause: Cause, until: Instant) -> Course {
+    pub(super) fn to(self, cause: Cause, until: Instant) -> Course {
         self.through(cause, until, Passage::default(), Vec::new())
     }
 
     /// [`Course::to`] for a packet at a port.
-    pub fn through(
+    pub(super) fn through(
         mut self,
         cause: Cause,
         until: Instant,
@@ -261,7 +261,7 @@ impl Course {
     }
 
     /// Ends a round trip for which the sender waited; the way so far belongs to this round trip.
-    pub fn turn(mut self, round: Round) -> Course {
+    pub(super) fn turn(mut self, round: Round) -> Course {
         let first = ROUNDS.iter().position(|each| *each == round).unwrap_or(0) * TRANSIT;
         for index in 0..TRANSIT {
             let time = std::mem::take(&mut self.parts[index]);
@@ -274,7 +274,7 @@ impl Course {
     }
 
     /// Ends the handshake; the way so far belongs to it.
-    pub fn connected(mut self) -> Course {
+    pub(super) fn connected(mut self) -> Course {
         let way: Span =
             self.parts[..TRANSIT].iter_mut().map(std::mem::take).fold(Span::ZERO, |sum, part| sum + part);
         let waits = ROUNDS.len() * TRANSIT;
@@ -290,16 +290,16 @@ impl Course {
         self
     }
 
-    pub fn parts(&self) -> [Span; PARTS] {
+    pub(super) fn parts(&self) -> [Span; PARTS] {
         self.parts
     }
 
-    pub fn is_traced(&self) -> bool {
+    pub(super) fn is_traced(&self) -> bool {
         self.traced
     }
 
     /// Steps in order of time.
-    pub fn steps(&self) -> Vec<Step> {
+    pub(super) fn steps(&self) -> Vec<Step> {
         let (mut steps, mut round, mut next) = (Vec::new(), Round::Last, self.trail.as_ref());
         while let Some(link) = next {
             round = link.turn.unwrap_or(round);

@@ -103,19 +103,19 @@ pub(super) fn lines(ports: &[LinkEnd], hosts: usize, gap: Bytes) -> Vec<Line> {
 
 impl Line {
     /// True for a port of a host.
-    pub fn is_of_host(&self) -> bool {
+    pub(super) fn is_of_host(&self) -> bool {
         self.place == 0
     }
 
     /// Counts an arriving packet that has an account; `traced` if its steps are recorded.
-    pub fn arrive(&mut self, stream: Stream, traced: bool) {
+    pub(super) fn arrive(&mut self, stream: Stream, traced: bool) {
         self.waiting += 1;
         self.own.entry(stream).or_default().waiting += 1;
         self.traced += u32::from(traced);
     }
 
     /// Counts out a packet that was dropped or has left.
-    pub fn leave(&mut self, stream: Stream, traced: bool) {
+    pub(super) fn leave(&mut self, stream: Stream, traced: bool) {
         self.waiting = self.waiting.saturating_sub(1);
         if let Some(own) = self.own.get_mut(&stream) {
             own.waiting = own.waiting.saturating_sub(1);
@@ -134,7 +134,7 @@ impl Line {
 
     /// Records that the last bit of a packet of `flow` left at `end`. Returns the packet's course up to `end`, if it
     /// has an account.
-    pub fn depart(
+    pub(super) fn depart(
         &mut self,
         (end, port): (Instant, PortId),
         packet: &Packet,
@@ -208,7 +208,7 @@ impl Line {
     }
 
     /// Forgets the stream of a closed connection.
-    pub fn close(&mut self, stream: Stream) {
+    pub(super) fn close(&mut self, stream: Stream) {
         if self.own.get(&stream).is_some_and(|own| own.waiting == 0) {
             self.own.remove(&stream);
         }

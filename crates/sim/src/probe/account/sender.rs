@@ -67,7 +67,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// A connection whose next byte is `first`.
-    pub fn new(first: u64) -> Connection {
+    pub(super) fn new(first: u64) -> Connection {
         Connection { sent_max: first, ..Connection::default() }
     }
 
@@ -76,18 +76,18 @@ impl Connection {
     }
 
     /// The message of byte `seq`, if it is not completely acknowledged.
-    pub fn message_mut(&mut self, seq: u64) -> Option<&mut Message> {
+    pub(super) fn message_mut(&mut self, seq: u64) -> Option<&mut Message> {
         self.messages.iter_mut().find(|message| seq < message.end).filter(|message| message.first <= seq)
     }
 
     /// Flow of a packet, if it has an account.
-    pub fn flow_of(&self, packet: &Packet) -> Option<FlowId> {
+    pub(super) fn flow_of(&self, packet: &Packet) -> Option<FlowId> {
         let seq = if packet.kind.is_answer() { packet.seq.saturating_sub(1) } else { packet.seq };
         self.message(seq)?.flow
     }
 
     /// Raises the limit of the sender to `permitted`, after the arrival of a packet with course `arrived`.
-    pub fn permit(&mut self, permitted: Option<u64>, arrived: Option<&Course>) {
+    pub(super) fn permit(&mut self, permitted: Option<u64>, arrived: Option<&Course>) {
         if permitted > self.permitted {
             let before = std::mem::replace(&mut self.permitted, permitted).unwrap_or(0);
             self.grants.extend(arrived.map(|course| (before, course.clone().turn(Round::Credit))));
@@ -95,7 +95,7 @@ impl Connection {
     }
 
     /// Records that a host sends a packet at `now`. Returns the packet's course, if its flow has an account.
-    pub fn send(&mut self, now: Instant, packet: &Packet, prompt: &Prompt) -> Option<Waiting> {
+    pub(super) fn send(&mut self, now: Instant, packet: &Packet, prompt: &Prompt) -> Option<Waiting> {
         let waiting = |course: Course| Waiting { course, held: None };
         match packet.kind {
             PacketType::Data => self.send_data(now, packet, prompt),
@@ -190,7 +190,7 @@ impl Connection {
 
     /// Records that all bytes below `una` are acknowledged at `now`, by an arrival with course `arrived`.
     /// Returns the accounts of the flows that are complete.
-    pub fn finish(&mut self, now: Instant, una: u64, arrived: Option<Course>) -> Vec<FlowAccount> {
+    pub(super) fn finish(&mut self, now: Instant, una: u64, arrived: Option<Course>) -> Vec<FlowAccount> {
         let mut finished = Vec::new();
         while self.messages.front().is_some_and(|message| message.end <= una) {
             let Some(message) = self.messages.pop_front() else { break };
