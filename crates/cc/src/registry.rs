@@ -1,5 +1,5 @@
 //! List of all transports. A new transport is a file with `INFO`, `Params` and a constructor, its declaration
-//! in `lib.rs`, and one line in [`registry!`] below. The command line, the documentation and the tests of all
+//! in `lib.rs`, and one line in `registry!` below. The command line, the documentation and the tests of all
 //! transports follow from this list.
 
 use crate::hosts::Defaults;

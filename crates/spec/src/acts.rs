@@ -1,4 +1,4 @@
-//! [`Condition`]: the condition under which a key has an effect, as [`keys!`](crate::keys) declares it.
+//! [`Condition`]: the condition under which a key has an effect, as [`keys!`](crate::keys!) declares it.
 //!
 //! ```text
 //! condition = choice { "||" choice }

@@ -1,4 +1,4 @@
-//! [`keys!`] and [`words!`]: one declaration per table of keys, and one per list of words.
+//! [`keys!`](crate::keys!) and [`words!`](crate::words!): one declaration per table of keys, and one per list of words.
 
 use crate::document::{Document, no_files};
 use crate::error::ConfigError;
