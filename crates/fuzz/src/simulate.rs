@@ -55,7 +55,7 @@ pub(crate) fn judge(input: &[u8]) -> Verdict {
             | RunError::ClosedLoop(_)
             | RunError::RedWithoutThreshold { .. }
             | RunError::RateWithoutCurve { .. }
-            | RunError::Misunderstood { .. },
+            | RunError::TrimsRefused { .. },
         ) => Verdict::Rejected,
         Err(broken) => panic!("{broken}"),
     }

@@ -5,37 +5,42 @@
 //! | paper | here |
 //! |---|---|
 //! | the first window, at the rate of the link and without handshake | `window` packets: [`Sender`] `credit` |
-//! | an immediate ACK for each packet, and NACK for each header | [`PacketType::Ack`], with a SACK block if earlier packets are missing; [`PacketType::Nack`] with `[first byte, 0]` |
-//! | PULL, with the number of the connection's pulls so far | [`PacketType::Grant`] with `[pulls so far, 0]` |
+//! | an immediate ACK for each packet, and NACK for each header | [`PacketType::Ack`], with a SACK block if earlier packets are missing; [`PacketType::Nack`] with the first byte |
+//! | PULL, with the number of the connection's pulls so far | [`PacketType::Grant`] with the pulls so far |
 //! | one pull queue for all connections of a host, paced at the rate of its link, fair among them | [`Agent`] `turns`, `free_at` |
 //! | each PULL releases a packet: a retransmission if one is due, otherwise new data | [`Sender`] `again`, [`Sender::next`] |
 //! | the pulls of a complete transfer are removed | [`Agent::forget`]; data with `[length, 0]` |
 //! | RTO, for lost headers and lost control packets | `rto`, [`Sender`] `flight` |
 //!
-//! Each arrival of a packet or of a header earns its connection a pull. The pull queue serves the connections
+//! The first arrival of a packet earns its connection a pull, and so does each header of a packet that is still
+//! missing. Copies earn no pull, so a timeout that proves wrong adds no packet to the network for good. The pull queue serves the connections
 //! in turn. It sends one pull per transmission time of a full packet on the host's link. After the first
 //! windows, the packets of all senders to a host therefore arrive at the rate of its link.
 //!
 //! Deviations and choices:
 //! - D1: `window = auto` is one more than the packets that fill the path, because an ACK is sent before each
 //!   pull. The paper has a constant for its own network.
-//! - D2: packets take the paths that `routing` selects. The paper's senders spray packets over all paths, and
-//!   avoid bad paths.
+//! - D2: packets take the paths that `routing` selects. The scheme `ndp` sets `spray`, a hash of each packet. The
+//!   paper's senders spray packets over all paths too, and avoid bad paths.
 //! - D3: there is no return to sender. A header that finds no room is dropped, and its packet is sent again
 //!   after the RTO.
 //! - D4: receivers serve their connections round robin. The paper also allows strict priorities.
 //! - D5: a pull that finds nothing to send is kept for a packet in flight, which may have been trimmed.
 //! - D6: the RTO of a packet starts at its departure. If `host.queue` reorders packets, the RTO starts when
-//!   the host would have sent all its packets. The RTO doubles with each consecutive timeout, up to 64 times
-//!   its value. An ACK or a NACK resets the RTO. The default of 1 ms may not be the paper's value: the
-//!   authors' simulator starts with 20 ms and stays above 5 ms.
+//!   the host would have sent all its packets. Packets that time out within one RTO of each
+//!   other count as one timeout. The RTO doubles with each consecutive timeout, up to 64 times its value. An ACK
+//!   or a NACK resets the RTO.
+//! - D6: `rto = auto` follows the round-trip time as TCP's RTO does (RFC 6298), from packets that were sent once.
+//!   Its minimum is the round-trip time through one full queue in each direction, and at least 1 ms. A full queue
+//!   of 1,125 headers needs 1.8 ms at 1 Gbps. The authors' simulator starts with 20 ms and stays above 5 ms.
 //! - D7: the last pull of a connection may be lost. A sender with no packet in flight therefore sends its
-//!   next packet without a pull when it has received nothing for the RTO. This time doubles with each such
-//!   packet, up to 64 times its value. The time is not reset, because a sender among many waits long for its
-//!   turn.
-//! - D8: each message has its own connection, because each transfer has a first window. Pull counter and
-//!   message length do not enlarge packets.
-//! - D9: the queue of a host's port is first in, first out, so control packets wait behind the host's data.
+//!   next packet without a pull. The sender does so one RTO after the latest time at which the pull queue serves
+//!   it. Each answer carries the time until then. The RTO doubles with each such packet, up to 64 times its
+//!   value, and is not reset.
+//! - D8: each message has its own connection, because each transfer has a first window. Pull counter,
+//!   message length and the time of D7 do not enlarge packets.
+//! - D9: the queue of a host's port is first in, first out, so control packets wait behind the host's data. The
+//!   paper gives control packets priority.
 
 use crate::host::{
     ConnectionSetup, Endpoint, EndpointContext, EndpointId, HostAgent, LazyTimer, Outbox, ReceiveEndpoint,
@@ -43,6 +48,7 @@ use crate::host::{
 };
 use crate::packet::{Extension, Packet, PacketType, SackBlocks};
 use crate::reassembly::Reassembly;
+use crate::tcp::rto::SmoothedRtt;
 use shortflow_cc::hosts::ndp::Params;
 use shortflow_cc::{TransportConfig, Window};
 use shortflow_units::{Bytes, Instant, Rate, Span};
@@ -50,6 +56,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Number of the sender's timer.
 const TIMEOUT: u8 = 0;
+/// Smallest RTO of `rto = auto`.
+const LEAST_RTO: Span = Span::from_millis(1);
 /// Maximum number of doublings of a timeout.
 const DOUBLINGS: u32 = 6;
 
@@ -66,13 +74,16 @@ pub(crate) fn open(
         stream: SendStream::new(sender, transport.start(), window, setup.priority),
         line: setup.at.line,
         rto: params.rto,
+        least_rto: LEAST_RTO.max(setup.at.base_rtt + setup.full_queue.times(2)), // D6
+        rtt: SmoothedRtt::default(),
         credit: params.window.unwrap_or(fills).into(),
         pulled: 0,
         again: BTreeSet::new(),
         flight: BTreeMap::new(),
         due: BTreeSet::new(),
-        heard: setup.at.now,
+        pull_by: setup.at.now,
         timeouts: 0,
+        counted_until: setup.at.now,
         unasked: 0,
         alarm: LazyTimer::IDLE,
     };
@@ -80,13 +91,24 @@ pub(crate) fn open(
     (sender, Receiver { identity: receiver, gap, length: u64::MAX, bytes: Reassembly::default(), pulls: 0 })
 }
 
-/// A number for the other end.
-fn header(word: u64) -> Option<Box<Extension>> {
-    Some(Box::new(Extension { header: [word, 0], ..Extension::default() }))
+/// Numbers for the other end.
+fn header(words: [u64; 2]) -> Option<Box<Extension>> {
+    Some(Box::new(Extension { header: words, ..Extension::default() }))
 }
 
-fn word(packet: &Packet) -> u64 {
-    packet.extension.as_ref().map_or(0, |extension| extension.header[0])
+fn words(packet: &Packet) -> [u64; 2] {
+    packet.extension.as_ref().map_or([0; 2], |extension| extension.header)
+}
+
+/// A packet without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct InFlight {
+    /// Time at which the packet left the host.
+    left: Instant,
+    /// End of the timeout.
+    due: Instant,
+    /// True if the packet was sent once, so that its answer gives the round-trip time (Karn's rule).
+    once: bool,
 }
 
 /// The sending end of a connection.
@@ -94,22 +116,27 @@ fn word(packet: &Packet) -> u64 {
 pub(crate) struct Sender {
     stream: SendStream,
     line: Rate,
-    rto: Span,
+    /// RTO, if it is fixed.
+    rto: Option<Span>,
+    least_rto: Span,
+    rtt: SmoothedRtt,
     /// Number of packets that the sender may send now.
     credit: u64,
     /// Highest pull counter received.
     pulled: u64,
     /// Packets to send again, by first byte.
     again: BTreeSet<u64>,
-    /// Packets in flight: packets without an answer, by first byte, and the ends of their timeouts.
-    flight: BTreeMap<u64, Instant>,
+    /// Packets in flight, by first byte.
+    flight: BTreeMap<u64, InFlight>,
     /// Ends of timeouts in order of time. Entries that `flight` no longer has are ignored.
     due: BTreeSet<(Instant, u64)>,
-    /// Time of the last packet from the receiver, or of the start of the connection.
-    heard: Instant,
+    /// Latest time of the next pull that the receiver has announced (D7).
+    pull_by: Instant,
     /// Timeouts since the last ACK or NACK, and packets sent without a pull after silence of the receiver.
     timeouts: u32,
     unasked: u32,
+    /// Packets that time out before this time belong to a timeout that was counted.
+    counted_until: Instant,
     alarm: LazyTimer,
 }
 
@@ -118,6 +145,11 @@ impl Sender {
     fn next(&self) -> Option<u64> {
         let new = || self.stream.messages.of(self.stream.snd_max).map(|_| self.stream.snd_max);
         self.again.first().copied().or_else(new)
+    }
+
+    /// The RTO without doublings (D6).
+    fn rto(&self) -> Span {
+        self.rto.unwrap_or_else(|| self.least_rto.max(self.rtt.timeout(Span::ZERO)))
     }
 
     /// Sends packets within the credit, and sets the timer.
@@ -140,49 +172,68 @@ impl Sender {
         self.stream.snd_max = self.stream.snd_max.max(end);
         self.stream.snd_nxt = self.stream.snd_max;
         let priority = self.stream.priority_at(start);
-        let packet = Packet { priority, extension: header(length), ..self.stream.packet(start, end, cx.tcp) };
-        let takes = self.line.tx_time(cx.tcp.link_bytes(Bytes::new(end - start)));
+        let extension = header([length, 0]);
+        let packet = Packet { priority, extension, ..self.stream.packet(start, end, cx.tcp) };
         let handover = out.send(packet);
         self.stream.count_sent(start, again, handover.waits);
         let left = match handover.departs {
-            Instant::MAX => out.agent::<Agent>().count(cx.now, takes),
+            Instant::MAX => {
+                let takes = self.line.tx_time(cx.tcp.link_bytes(Bytes::new(end - start)));
+                out.agent::<Agent>().count(cx.now, takes)
+            }
             departs => departs.max(cx.now), // zero if dropped
         };
-        let due = left + doubled(self.rto, self.timeouts);
-        self.flight.insert(start, due);
+        let due = left + doubled(self.rto(), self.timeouts);
+        self.flight.insert(start, InFlight { left, due, once: !again });
         self.due.insert((due, start));
     }
 
     /// Sets the next timeout: the earliest of a packet in flight or, without packets in flight, after silence
     /// of the receiver.
     fn wait(&mut self) {
-        while self.due.first().is_some_and(|(due, start)| self.flight.get(start) != Some(due)) {
+        let is_due = |due: &Instant, start: &u64| self.flight.get(start).is_some_and(|sent| sent.due == *due);
+        while self.due.first().is_some_and(|(due, start)| !is_due(due, start)) {
             self.due.pop_first();
         }
-        let silence = || self.next().map(|_| self.heard + doubled(self.rto, self.unasked)); // D7
+        let silence = || self.next().map(|_| self.pull_by + doubled(self.rto(), self.unasked)); // D7
         self.alarm.deadline = self.due.first().map(|(due, _)| *due).or_else(silence);
     }
 
-    /// All bytes below `received` and the packets in `blocks` have arrived.
-    fn acknowledge(&mut self, received: u64, blocks: SackBlocks) {
+    /// All bytes below `received` and the packets in `blocks` have arrived. Returns the last of these packets
+    /// that was in flight.
+    fn acknowledge(&mut self, received: u64, blocks: SackBlocks) -> Option<InFlight> {
         self.stream.snd_una = received.clamp(self.stream.snd_una, self.stream.snd_max);
-        while self.flight.first_key_value().is_some_and(|(start, _)| *start < received) {
-            self.flight.pop_first();
+        let mut answered = None;
+        while let Some(first) = self.flight.first_entry().filter(|first| *first.key() < received) {
+            answered = Some(first.remove());
         }
         while self.again.first().is_some_and(|start| *start < received) {
             self.again.pop_first();
         }
         for (start, _) in blocks.ranges(received) {
-            self.flight.remove(&start);
+            answered = self.flight.remove(&start).or(answered);
             self.again.remove(&start);
         }
+        answered
     }
 
-    /// Queues the packet at byte `start` to send it again, if the packet is in flight.
-    fn repeat(&mut self, start: u64) {
-        if self.flight.remove(&start).is_some() {
-            self.again.insert(start);
+    /// Queues the packet at byte `start` to send it again. Returns the packet if it was in flight.
+    fn repeat(&mut self, start: u64) -> Option<InFlight> {
+        let sent = self.flight.remove(&start)?;
+        self.again.insert(start);
+        Some(sent)
+    }
+
+    /// Queues the packets whose timeouts have ended to send them again. Returns the number of these packets.
+    fn expire(&mut self, now: Instant) -> u64 {
+        let mut expired = 0;
+        while let Some((_, start)) = self.due.first().copied().filter(|(due, _)| *due <= now) {
+            self.due.pop_first();
+            if self.flight.get(&start).is_some_and(|sent| sent.due <= now) {
+                expired += u64::from(self.repeat(start).is_some());
+            }
         }
+        expired
     }
 }
 
@@ -197,33 +248,34 @@ impl Endpoint for Sender {
     }
 
     fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        self.heard = cx.now;
-        self.acknowledge(packet.seq, packet.sack());
-        match packet.kind {
-            PacketType::Grant => {
-                self.credit += word(packet).saturating_sub(self.pulled);
-                self.pulled = self.pulled.max(word(packet));
+        let [word, until_pull] = words(packet);
+        self.pull_by = self.pull_by.max(cx.now + Span::from_ps(until_pull));
+        let mut answered = self.acknowledge(packet.seq, packet.sack());
+        if packet.kind == PacketType::Grant {
+            self.credit += word.saturating_sub(self.pulled);
+            self.pulled = self.pulled.max(word);
+        } else {
+            self.timeouts = 0;
+            if packet.kind == PacketType::Nack {
+                answered = self.repeat(word);
             }
-            PacketType::Nack => {
-                self.timeouts = 0;
-                self.repeat(word(packet));
+            if let Some(sent) = answered.filter(|sent| sent.once) {
+                self.rtt.sample(cx.now.since(sent.left));
             }
-            _ => self.timeouts = 0,
         }
         self.transmit(cx, out);
     }
 
     fn on_timer(&mut self, _: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         if self.alarm.expired(cx.now) {
-            let lost: Vec<u64> =
-                self.flight.iter().filter(|(_, due)| **due <= cx.now).map(|(start, _)| *start).collect();
-            match lost.is_empty() {
-                true => self.unasked += 1,
-                false => self.timeouts += 1,
+            let expired = self.expire(cx.now);
+            self.credit += expired.max(1);
+            self.unasked += u32::from(expired == 0);
+            if cx.now >= self.counted_until {
+                self.counted_until = cx.now + self.rto();
+                self.timeouts += u32::from(expired > 0);
+                self.stream.count_timeout();
             }
-            lost.iter().for_each(|start| self.repeat(*start));
-            self.credit += lost.len().max(1) as u64;
-            self.stream.count_timeout();
         }
         self.transmit(cx, out);
     }
@@ -273,6 +325,14 @@ impl Agent {
         }
     }
 
+    /// Longest time until the next pull of a connection leaves; zero if the connection has no pulls. A
+    /// connection that earns its first pull later has its turn later.
+    fn until_pull(&self, connection: u32, now: Instant) -> Span {
+        let waiting = self.waiting.get(&connection);
+        let turns = self.turns.len() as u64;
+        waiting.map_or(Span::ZERO, |(_, _, gap)| self.free_at.since(now) + gap.times(turns))
+    }
+
     /// Counts a packet that the card takes, with transmission time `takes`. Returns the time at which the
     /// card has sent all its packets.
     fn count(&mut self, now: Instant, takes: Span) -> Instant {
@@ -301,6 +361,10 @@ impl HostAgent for Agent {
     fn wakes_at(&self) -> Option<Instant> {
         (!self.turns.is_empty()).then_some(self.free_at)
     }
+
+    fn on_close(&mut self, connection: u32) {
+        self.forget(connection);
+    }
 }
 
 /// The receiving end of a connection.
@@ -320,24 +384,30 @@ impl Endpoint for Receiver {
     fn start(&mut self, _: EndpointContext<'_>, _: &mut impl Outbox) {}
 
     fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        let (start, end) = (packet.seq, packet.seq + u64::from(packet.payload));
-        self.length = word(packet);
-        let answer = if packet.kind == PacketType::Trimmed {
-            let (kind, extension) = (PacketType::Nack, header(start));
-            Packet { kind, extension, ..self.identity.control(self.bytes.received(), cx.tcp) }
-        } else {
+        self.length = self.length.min(words(packet)[0]);
+        let (start, end) = (packet.seq, self.length.min(packet.seq + cx.tcp.mss.get()));
+        let is_copy = self.bytes.arrived(start, end) > 0;
+        let is_missing = packet.kind == PacketType::Trimmed && !is_copy;
+        if !is_missing {
             self.bytes.accept(start, end);
-            let received = self.bytes.received();
-            let block = (received < end).then_some((start, end));
-            let extension = Extension::of_sack(SackBlocks::new(received, block.as_slice()));
-            Packet { extension, ..self.identity.control(received, cx.tcp) }
-        };
-        out.send(answer);
-        let agent = out.agent::<Agent>();
-        match self.bytes.received() < self.length {
-            true => agent.earn(self.identity.turn(), self.gap),
-            false => agent.forget(self.identity.flow_id),
         }
+        let (received, connection) = (self.bytes.received(), self.identity.flow_id);
+        let agent = out.agent::<Agent>();
+        if received == self.length {
+            agent.forget(connection);
+        } else if !is_copy {
+            agent.earn(self.identity.turn(), self.gap);
+        }
+        let until_pull = agent.until_pull(connection, cx.now).as_ps();
+        let control = self.identity.control(received, cx.tcp);
+        out.send(if is_missing {
+            Packet { kind: PacketType::Nack, extension: header([start, until_pull]), ..control }
+        } else {
+            let block = (received < end).then_some((start, end));
+            let sack = SackBlocks::new(received, block.as_slice());
+            let extension = Extension { sack, header: [0, until_pull], ..Extension::default() };
+            Packet { extension: Some(Box::new(extension)), ..control }
+        });
     }
 
     fn on_timer(&mut self, _: u8, _: EndpointContext<'_>, _: &mut impl Outbox) {}
@@ -346,7 +416,8 @@ impl Endpoint for Receiver {
 impl ReceiveEndpoint for Receiver {
     fn on_turn(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         self.pulls += 1;
-        let (kind, extension) = (PacketType::Grant, header(self.pulls));
+        let until_pull = out.agent::<Agent>().until_pull(self.identity.flow_id, cx.now).as_ps();
+        let (kind, extension) = (PacketType::Grant, header([self.pulls, until_pull]));
         out.send(Packet { kind, extension, ..self.identity.control(self.bytes.received(), cx.tcp) });
     }
 
@@ -364,58 +435,4 @@ impl ReceiveEndpoint for Receiver {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tcp::testing::IDENTITY;
-
-    /// 1,500 bytes at 10 Gbit/s.
-    const GAP: Span = Span::from_nanos(1_200);
-
-    fn of(number: u32) -> Turn {
-        Turn { flow_id: number, ..IDENTITY.turn() }
-    }
-
-    /// Times in nanoseconds and connections of the pulls, for connections that have earned their pulls by
-    /// time zero.
-    fn pulls(agent: &mut Agent) -> Vec<(u64, u32)> {
-        let mut given = Vec::new();
-        while let Some(at) = agent.wakes_at() {
-            let turn = agent.next_turn(at);
-            given.extend(turn.map(|turn| (at.as_ps() / 1_000, turn.flow_id)));
-            assert!(agent.next_turn(at).is_none(), "two at a time");
-        }
-        given
-    }
-
-    /// §3.2: one connection has four pulls, and another has one. They take turns, at one pull per packet
-    /// time. After a pause, the next pull goes at once.
-    #[test]
-    fn pulls_go_in_turn_at_the_rate_of_the_link() {
-        let mut agent = Agent::default();
-        for number in [3, 3, 3, 8, 3] {
-            agent.earn(of(number), GAP);
-        }
-        assert_eq!(pulls(&mut agent), [(0, 3), (1_200, 8), (2_400, 3), (3_600, 3), (4_800, 3)]);
-        let later = Instant::ZERO + Span::from_micros(9);
-        agent.earn(of(3), GAP);
-        assert_eq!(agent.next_turn(later), Some(of(3)));
-    }
-
-    /// §3.2: a complete transfer takes no more turns.
-    #[test]
-    fn pulls_of_a_complete_transfer_are_removed() {
-        let mut agent = Agent::default();
-        for number in [3, 8, 3, 3] {
-            agent.earn(of(number), GAP);
-        }
-        agent.forget(3);
-        assert_eq!(pulls(&mut agent), [(0, 8)]);
-    }
-
-    /// D6, D7: timeouts of 1, 2, 4, … ms, and at most 64 ms.
-    #[test]
-    fn timeouts_double_six_times() {
-        let waits = [0, 1, 2, 6, 7, 40].map(|times| doubled(Span::from_millis(1), times));
-        assert_eq!(waits, [1, 2, 4, 64, 64, 64].map(Span::from_millis));
-    }
-}
+mod tests;

@@ -55,7 +55,7 @@ keys! {
         /// queue discipline of switch ports
         queue: String = required, Text::Line("a queue discipline");
         /// queue discipline of host ports
-        host_queue: QueueKind = "droptail", Discipline;
+        host_queue: QueueKind = "droptail", HostDiscipline;
     }
 }
 
@@ -63,21 +63,27 @@ keys! {
     /// Keys of hosts apart from the transport.
     struct HostKeys {
         /// queue discipline of host ports
-        queue: QueueKind = "droptail", Discipline;
+        queue: QueueKind = "droptail", HostDiscipline;
     }
 }
 
-/// The name of a queue discipline.
-struct Discipline;
+/// The name of a queue discipline of hosts. A host's port does not trim the packets of its own senders.
+struct HostDiscipline;
 
-impl Format for Discipline {
+impl HostDiscipline {
+    fn all() -> impl Iterator<Item = QueueKind> {
+        QueueKind::ALL.iter().copied().filter(|kind| !kind.info().trims)
+    }
+}
+
+impl Format for HostDiscipline {
     type Value = QueueKind;
     fn read(&self, value: &Value) -> Option<QueueKind> {
         let name = value.as_str()?;
-        QueueKind::ALL.iter().copied().find(|kind| kind.info().name == name)
+        HostDiscipline::all().find(|kind| kind.info().name == name)
     }
     fn shape(&self) -> Shape {
-        Shape::Words(QueueKind::ALL.iter().map(|kind| kind.info().name).collect())
+        Shape::Words(HostDiscipline::all().map(|kind| kind.info().name).collect())
     }
 }
 
@@ -90,6 +96,10 @@ pub fn is_of_network(key: &str) -> bool {
     let tables = ["switch.", "host.", "tcp.", "routing."];
     ![HOST_QUEUE, "tcp.mss", "tcp.header", "tcp.wire"].contains(&key)
         && tables.iter().any(|table| key.starts_with(table))
+}
+
+fn is_of_routing(setting: &Setting) -> bool {
+    setting.key.starts_with("routing.")
 }
 
 static SCHEMES: LazyLock<Vec<SchemeInfo>> = LazyLock::new(|| {
@@ -131,8 +141,8 @@ pub fn read_schemes(text: &str, file: &str) -> Result<Vec<SchemeInfo>, ConfigErr
         info.host_queue = keys.host_queue;
         info.set = reader.table("set").map_err(|error| vec![error])?.texts();
         let checked = Scheme::of(&info, &[]).map_err(|error| match error {
-            ConfigError::Impossible { key, reason } if ["queue", "host.queue"].contains(&&*key) => {
-                vec![reader.impossible(&key.replace('.', "_"), reason)]
+            ConfigError::Impossible { key, reason } if key == "queue" => {
+                vec![reader.impossible("queue", reason)]
             }
             error => vec![reader.impossible("set", error.to_string())],
         });
@@ -223,27 +233,41 @@ impl Scheme {
     }
 
     /// Settings of a scenario under this scheme. First come the settings of the scheme, then `given`, and
-    /// then the user's settings for this scheme. Later settings win.
+    /// then the user's settings for this scheme. Later settings win. The scheme's own `routing` gives way to a
+    /// `routing` that the scenario, with the values `resolved`, states.
     pub fn around<'s>(
         &'s self,
         given: &'s [(String, String)],
+        resolved: &[Setting],
     ) -> impl Iterator<Item = (&'s str, &'s str, Source)> {
-        let of = |table: bool| {
-            let found =
-                self.network.iter().filter(move |setting| (setting.source == Source::Scheme) == table);
-            found.map(|setting| (&*setting.key, &*setting.value, setting.source.clone()))
-        };
-        of(true).chain(of_user(given)).chain(of(false))
+        let states_routing =
+            resolved.iter().any(|setting| is_of_routing(setting) && !setting.source.is_default());
+        let own = self.network.iter().filter(|setting| setting.source == Source::Scheme);
+        let own = own.filter(move |setting| !(is_of_routing(setting) && states_routing));
+        let of_name = self.network.iter().filter(|setting| setting.source != Source::Scheme);
+        let given_of = |setting: &'s Setting| (&*setting.key, &*setting.value, setting.source.clone());
+        own.map(given_of).chain(of_user(given)).chain(of_name.map(given_of))
+    }
+
+    /// Values of a scenario's file, among `resolved`, that the scheme's own values replace. Each has its key, the value of the
+    /// file, and the scheme's value.
+    pub fn replaced<'s>(
+        &'s self,
+        resolved: &'s [Setting],
+    ) -> impl Iterator<Item = (&'s str, &'s str, &'s str)> {
+        let own = self.network.iter().filter(|own| own.source == Source::Scheme && !is_of_routing(own));
+        own.filter_map(|own| {
+            let of_file = |setting: &&Setting| {
+                let is_given = matches!(setting.source, Source::Scenario | Source::Expression(..));
+                setting.key == own.key && is_given && setting.value != own.value
+            };
+            resolved.iter().find(of_file).map(|file| (&*own.key, &*file.value, &*own.value))
+        })
     }
 
     /// True if some port reads the priority of packets.
     pub fn reads_priority(&self) -> bool {
         [&self.queue, &self.host_queue].iter().any(|queue| queue.kind().info().by_priority)
-    }
-
-    /// True if some port may trim packets.
-    pub fn trims(&self) -> bool {
-        [&self.queue, &self.host_queue].iter().any(|queue| queue.kind().info().trims)
     }
 
     /// True if queues of switches read K, and true if queues of hosts read K.
@@ -271,21 +295,24 @@ impl Scheme {
             scheme.priority = PriorityRule::read(&top.table("priority")?)?;
         }
         scheme.resolved = document.resolved();
-        scheme.refuse_trims()?;
-        Ok(scheme)
+        let refused = scheme.refuses_trims(scheme.transport.info());
+        refused.map_or(Ok(scheme), |reason| Err(ConfigError::Impossible { key: "queue".to_owned(), reason }))
     }
 
-    /// Fails if a queue trims packets, and receivers of the transport do not understand headers.
-    fn refuse_trims(&self) -> Result<(), ConfigError> {
-        let queues = [("queue", &self.queue), ("host.queue", &self.host_queue)];
-        let trims = |(_, queue): &(&str, &QueueConfig)| queue.kind().info().trims;
-        match queues.into_iter().find(trims).filter(|_| !takes_trimmed(self.transport.info())) {
-            None => Ok(()),
-            Some((key, queue)) => Err(ConfigError::Impossible {
-                key: key.to_owned(),
-                reason: misunderstood(queue.kind(), self.transport.info()),
-            }),
+    /// Reason for which the scheme's queue needs another transport, if the queue trims packets and receivers of
+    /// `transport` do not take headers.
+    pub(crate) fn refuses_trims(&self, transport: TransportInfo) -> Option<String> {
+        let takes_trimmed = |transport: &TransportInfo| transport.host.info().takes_trimmed;
+        if !self.queue.kind().info().trims || takes_trimmed(&transport) {
+            return None;
         }
+        let able: Vec<&str> =
+            transports().iter().filter(|info| takes_trimmed(info)).map(|info| info.name).collect();
+        let (queue, able) = (self.queue.kind().info().name, able.join(" or "));
+        Some(format!(
+            "{queue} takes the payload off packets, and receivers of {} do not take headers; choose the transport {able}, or another queue",
+            transport.name
+        ))
     }
 
     /// True if scheme `name` has the parameter `key`, for example `transport.g`, with the discipline
@@ -303,22 +330,6 @@ impl Scheme {
             key.strip_prefix("transport.").is_some_and(|name| !TransportConfig::is_of_every_sender(name));
         !is_of_law && Scheme::accepts(base, key, host_queue)
     }
-}
-
-/// True if receivers understand packets that a queue has trimmed.
-pub(crate) fn takes_trimmed(transport: TransportInfo) -> bool {
-    transport.host.info().takes_trimmed
-}
-
-/// Message that receivers of this transport do not understand headers, with the transports whose receivers
-/// do.
-pub(crate) fn misunderstood(queue: QueueKind, transport: TransportInfo) -> String {
-    let able: Vec<&str> =
-        transports().iter().filter(|info| takes_trimmed(**info)).map(|info| info.name).collect();
-    let (queue, transport, able) = (queue.info().name, transport.name, able.join(", "));
-    format!(
-        "{queue} takes the payload off packets, and receivers of {transport} do not understand headers; use a transport whose receivers do: {able}"
-    )
 }
 
 /// The parameters of scheme `name` by key, with the scheme's values as defaults.

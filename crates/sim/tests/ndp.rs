@@ -25,6 +25,10 @@ fn trims(outcome: &Outcome) -> u64 {
     outcome.ports.iter().map(|port| port.trims_in_run).sum()
 }
 
+fn dropped(outcome: &Outcome) -> u64 {
+    outcome.counters.packets_dropped
+}
+
 fn timeouts(outcome: &Outcome) -> u32 {
     outcome.flows.iter().map(|flow| flow.timeouts).sum()
 }
@@ -88,8 +92,8 @@ fn pulls_go_at_the_rate_of_the_receivers_link() {
     assert!(trims(&outcome) < 60, "{}", trims(&outcome));
 }
 
-/// Every lost packet is sent again: the first and the last packet, and packets whose ACK, pull or header was
-/// lost.
+/// Every lost packet is sent again: the first and the last packet (`drop_data`), and packets whose ACK, NACK, pull or
+/// header was lost. Of the faults, only `corrupt` hits all these packets.
 #[test]
 fn whatever_is_lost_is_sent_again() {
     for lost in
@@ -114,4 +118,62 @@ fn timeouts_take_the_place_of_trims_over_other_queues() {
     assert_eq!(trims(&outcome), 0);
     assert!(outcome.counters.packets_dropped > 0 && timeouts(&outcome) > 0);
     assert!(outcome.flows.iter().all(|flow| flow.acked == flow.size));
+}
+
+/// 120 senders have first windows of seven packets for one host of 1 Gbit/s. A sender waits up to 1.4 ms for its turn
+/// in the pull queue, longer than the smallest RTO.
+#[test]
+fn a_large_incast_without_drops_needs_no_timeout() {
+    let senders: Vec<String> = (0..120).map(|host| format!("0,h{host},h120,10220")).collect();
+    let senders: Vec<&str> = senders.iter().map(String::as_str).collect();
+    let text = star(121, "100us", "").replace("10Gbps", "1Gbps");
+    let outcome = run(&scenario(&text, &senders), &scheme("ndp", &[]));
+    assert!(trims(&outcome) > 800, "{}", trims(&outcome));
+    assert_eq!((dropped(&outcome), timeouts(&outcome)), (0, 0));
+}
+
+/// Round trips of 0.1 to 10 ms and links of 100 Mbit/s to 100 Gbit/s, alone and in an incast of five: no packet is
+/// lost, so no timer expires, and no packet is sent without being trimmed.
+#[test]
+fn no_timer_expires_on_a_path_without_losses() {
+    for (rate, rtt, size) in [
+        ("100Mbps", "10ms", 2_000_000),
+        ("1Gbps", "10ms", 20_000_000),
+        ("10Gbps", "100us", 5_000_000),
+        ("100Gbps", "1ms", 20_000_000),
+    ] {
+        for senders in [1, 5] {
+            let flows: Vec<String> =
+                (0..senders).map(|host| format!("0,h{host},h5,{}", size / senders)).collect();
+            let flows: Vec<&str> = flows.iter().map(String::as_str).collect();
+            let text = star(6, rtt, "").replace("10Gbps", rate);
+            let outcome = run(&scenario(&text, &flows), &scheme("ndp", &[("queue.headers", "100000")]));
+            let sent_again: u64 = outcome.flows.iter().map(|flow| u64::from(flow.retransmits)).sum();
+            assert_eq!((dropped(&outcome), timeouts(&outcome)), (0, 0), "{rate}, {rtt}, {senders}");
+            assert_eq!(sent_again, trims(&outcome), "{rate}, {rtt}, {senders}");
+        }
+    }
+}
+
+/// One packet of a thousand is lost, of data and of control packets, on each link. All flows end, and each timeout costs about 1 ms.
+#[test]
+fn flows_end_although_packets_are_lost_at_random() {
+    let flows: Vec<String> = (0..5).map(|host| format!("0,h{host},h5,3000000")).collect();
+    let flows: Vec<&str> = flows.iter().map(String::as_str).collect();
+    let outcome = rows("[faults]\nloss = 0.001\nack_loss = 0.001\n", &flows);
+    assert!(dropped(&outcome) > 10 && timeouts(&outcome) > 5, "{} {}", dropped(&outcome), timeouts(&outcome));
+    assert!(outcome.flows.iter().all(|flow| flow.acked == flow.size));
+    let last = outcome.flows.iter().map(|flow| flow.fct().unwrap().as_secs_f64()).fold(0.0, f64::max);
+    assert!((0.012..0.025).contains(&last), "{last} s");
+}
+
+/// Bytes that a port trims count as lost in the check of every run. With one path, NDP's packets stay in order.
+#[test]
+fn trimmed_bytes_are_accounted_for() {
+    let senders: Vec<String> = (0..24).map(|host| format!("0,h{host},h24,150000")).collect();
+    let senders: Vec<&str> = senders.iter().map(String::as_str).collect();
+    for faults in ["", "[faults]\nloss = 0.01\ncorrupt = 0.01\n"] {
+        let outcome = run(&scenario(&star(25, "50us", faults), &senders), &scheme("ndp", &[]));
+        assert!(trims(&outcome) > 500 && outcome.flows.iter().all(|flow| flow.acked == flow.size));
+    }
 }

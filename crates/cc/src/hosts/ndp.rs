@@ -15,8 +15,10 @@ keys! {
         /// number of packets of a message that its sender sends before the first pull, at the rate of its
         /// link; auto: one more than the packets that fill the path
         pub window: Option<u32> = "auto", KeywordOr("auto", 1..=1_000_000u32);
-        /// time from the departure of a packet without an answer to its retransmission
-        pub rto: Span = "1ms", POSITIVE_TIME;
+        /// time from the departure of a packet without an answer to its retransmission; auto: the largest of
+        /// 1 ms, the smoothed round-trip time with four mean deviations, and the round-trip time through one
+        /// full queue that trims in each direction
+        pub rto: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
     }
 }
 

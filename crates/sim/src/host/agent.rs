@@ -25,4 +25,7 @@ pub trait HostAgent: Any + Debug + Send {
 
     /// Time of the next call of [`HostAgent::next_turn`], if no endpoint accesses the agent before.
     fn wakes_at(&self) -> Option<Instant>;
+
+    /// A connection of this host with this flow id has closed.
+    fn on_close(&mut self, _connection: u32) {}
 }

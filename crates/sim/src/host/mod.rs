@@ -35,6 +35,8 @@ pub struct ConnectionSetup<'a> {
     pub at: Opening,
     /// Rate of the link of the receiver's host.
     pub receiver_line: Rate,
+    /// Longest wait in a full queue that trims, at the slowest switch port of both paths.
+    pub full_queue: Span,
     /// Rule for the priority of the sender's packets.
     pub priority: PriorityRule,
     /// Retransmission timeout before the first RTT sample.

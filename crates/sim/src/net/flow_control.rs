@@ -94,6 +94,11 @@ impl FlowControl {
         (ingress.held, *used) = (ingress.held - wire, *used - wire);
     }
 
+    /// Bytes that all links count.
+    pub fn counted(&self) -> Bytes {
+        self.ingress.iter().flatten().fold(Bytes::ZERO, |sum, ingress| sum + ingress.held)
+    }
+
     /// Updates the state of a link. Returns `true` if the link must now pause, and `false` if it must now resume.
     pub(crate) fn update(&mut self, from: PortId) -> Option<bool> {
         let ingress = self.ingress.get_mut(from.index())?.as_mut()?;

@@ -510,7 +510,7 @@ impl Network {
         routes.stages((source, to, flow_id), &self.chooser, link, end)
     }
 
-    /// Payload of connection `flow_id` that was dropped on the way from `source` to `to`.
+    /// Payload of connection `flow_id` that was dropped or trimmed on the way from `source` to `to`.
     pub fn lost(&self, source: HostId, to: HostId, flow_id: u32) -> u64 {
         self.ports_on_path(source, to, flow_id).map(|port| port.lost(flow_id)).sum()
     }

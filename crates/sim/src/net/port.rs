@@ -110,7 +110,7 @@ pub struct Port {
     percentiles: Option<Percentiles>,
     /// Packets lost on the wire when the link failed.
     lost_on_wire: u64,
-    /// Bytes of payload dropped here, by connection.
+    /// Bytes of payload dropped or trimmed here, by connection.
     losses: BTreeMap<u32, u64>,
     /// Packets dropped since the last call of [`Port::take_dropped`]; `None` unless the port is watched.
     dropped: Option<Vec<(DropReason, Packet)>>,
@@ -310,7 +310,7 @@ impl Port {
         PortOccupancy { ring: self.ring.len() as u64, waiting, backlog }
     }
 
-    /// Payload of connection `flow_id` that was dropped here.
+    /// Payload of connection `flow_id` that was dropped or trimmed here.
     pub fn lost(&self, flow_id: u32) -> u64 {
         self.losses.get(&flow_id).copied().unwrap_or(0)
     }

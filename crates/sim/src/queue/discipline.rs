@@ -196,6 +196,11 @@ pub(crate) trait Scheduler {
     /// before it. Ports never idle: there is a packet unless all waiting packets are dropped or paused.
     fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket>;
 
+    /// Removes the next trimmed packet to be sent, which leaves although data is paused.
+    fn dequeue_control(&mut self) -> Option<QueuedPacket> {
+        None
+    }
+
     /// Waiting packets.
     fn backlog(&self) -> Backlog;
 

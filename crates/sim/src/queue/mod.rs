@@ -40,7 +40,7 @@ use pausable::Pausable;
 
 use crate::packet::Frame;
 use shortflow_spec::{ConfigError, ParamInfo, Reader};
-use shortflow_units::{Instant, Occupancy};
+use shortflow_units::{Bytes, Instant, Occupancy};
 
 /// The discipline of a port.
 #[derive(Debug, Clone)]
@@ -108,6 +108,15 @@ impl QueueConfig {
             QueueConfig::StepEcn(params) => params.mark,
             QueueConfig::Red(params) => params.mark,
             _ => MarkAt::Arrival,
+        }
+    }
+
+    /// Bytes that a full queue sends at most before the last packet, if the discipline itself limits them, for
+    /// packets of these sizes without payload and with a full one.
+    pub fn most_ahead(&self, header: Bytes, packet: Bytes) -> Option<Bytes> {
+        match self {
+            QueueConfig::Trim(params) => Some(params.most_ahead(header, packet)),
+            _ => None,
         }
     }
 }
@@ -230,6 +239,13 @@ macro_rules! registry {
                     $(Scheduled::$scheduler(queue) => queue.dequeue(now, effects),)+
                     Scheduled::FirstCome(queue) => queue.dequeue(now, effects),
                     Scheduled::Pausable(queue) => queue.dequeue(now, effects),
+                }
+            }
+            fn dequeue_control(&mut self) -> Option<QueuedPacket> {
+                match self {
+                    $(Scheduled::$scheduler(queue) => queue.dequeue_control(),)+
+                    Scheduled::FirstCome(queue) => queue.dequeue_control(),
+                    Scheduled::Pausable(queue) => queue.dequeue_control(),
                 }
             }
             fn backlog(&self) -> Backlog {

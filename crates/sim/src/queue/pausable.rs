@@ -44,7 +44,7 @@ impl<S: Scheduler> Scheduler for Pausable<S> {
 
     fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket> {
         match self.control.pop() {
-            None if self.is_paused => None,
+            None if self.is_paused => self.data.dequeue_control(),
             None => self.data.dequeue(now, effects),
             control => control,
         }

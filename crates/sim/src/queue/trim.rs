@@ -14,6 +14,8 @@
 //!   share, has no room. In the published simulator, headers have twice the bytes of the data queue. The
 //!   default of [`Params::headers`] is the memory of eight packets of 9 KB, in headers of 64 bytes. In a
 //!   buffer in packets, a header counts as a packet.
+//! - The authors' simulator counts the packet in transmission among the eight. Here eight packets wait beside it.
+//! - Pauses (`switch.xoff`) stop data only. Trimmed packets leave, as control packets do.
 //! - Later versions of the authors' simulator give headers strict priority: 100,000 headers per data packet.
 //! - A trimmed packet has the size of a packet without payload: `tcp.header`, and the framing of `tcp.wire`.
 //! - A packet that finds the port idle does not change the round robin, which counts headers only while data
@@ -51,6 +53,16 @@ keys! {
         pub weight: u32 = "10", 1..=1_000_000u32;
         /// probability that the last waiting data packet is trimmed instead of the arriving packet
         pub tail: f64 = "0.5", 0.0..=1.0;
+    }
+}
+
+impl Params {
+    /// Bytes that full queues send at most before the last packet: all headers, the data packets of the round
+    /// robin among them, and the data queue.
+    pub fn most_ahead(&self, header: Bytes, packet: Bytes) -> Bytes {
+        let headers = u64::from(self.headers);
+        let packets = headers / u64::from(self.weight) + u64::from(self.data) + 1;
+        Bytes::new(headers * header.get() + packets * packet.get())
     }
 }
 
@@ -118,6 +130,10 @@ impl Scheduler for Trim {
         }
         self.headers_sent = 0;
         self.data.pop()
+    }
+
+    fn dequeue_control(&mut self) -> Option<QueuedPacket> {
+        self.headers.pop()
     }
 
     fn backlog(&self) -> Backlog {

@@ -54,11 +54,11 @@ fn schemes_of_a_file_say_what_is_wrong_with_them() {
     let trims = error("transport = \"dctcp\"\nqueue = \"trim\"");
     assert!(
         trims.contains("scheme.1.queue: trim takes the payload off")
-            && trims.ends_with("whose receivers do: ndp"),
+            && trims.ends_with("choose the transport ndp, or another queue"),
         "{trims}"
     );
     let trims = error(&format!("{text}host_queue = \"trim\""));
-    assert!(trims.contains("scheme.1.host_queue: trim takes the payload off"), "{trims}");
+    assert!(trims.contains("scheme.1.host_queue: \"trim\" is not one of droptail"), "{trims}");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn hosts_have_queues_too() {
 fn a_scheme_may_have_values_of_its_own_for_keys_of_the_network() {
     let scheme = with("pfabric", "switch.buffer", "36KB").unwrap();
     let given = [("switch.buffer".to_owned(), "1MB".to_owned())];
-    let around: Vec<_> = scheme.around(&given).collect();
+    let around: Vec<_> = scheme.around(&given, &[]).collect();
     assert_eq!(
         around.last(),
         Some(&("switch.buffer", "36KB", Source::Set)),
@@ -142,7 +142,7 @@ fn a_named_set_gives_a_scheme_the_constants_that_it_has() {
     assert_eq!(found(&linux, "tcp.ack_every").as_deref(), Some("2"));
     let given = [("tcp.ack_every".to_owned(), "4".to_owned())];
     let last = |scheme: &Scheme| {
-        scheme.around(&given).filter(|one| one.0 == "tcp.ack_every").last().unwrap().1.to_owned()
+        scheme.around(&given, &[]).filter(|one| one.0 == "tcp.ack_every").last().unwrap().1.to_owned()
     };
     assert_eq!(last(&linux), "4", "--set wins over the set");
     let own = Scheme::named("dctcp@linux", &[("tcp.ack_every".to_owned(), "8".to_owned())]).unwrap();

@@ -64,6 +64,11 @@ impl Agents {
         None
     }
 
+    /// Tells the agents of `host` that the connection with this flow id has closed.
+    pub fn close(&mut self, host: HostId, flow_id: u32) {
+        self.hosts[host.index()].agents.iter_mut().for_each(|agent| agent.on_close(flow_id));
+    }
+
     /// True if an agent may name a connection.
     #[inline]
     pub(super) fn are_touched(&self) -> bool {

@@ -322,6 +322,7 @@ mod tests {
             tcp: &tcp,
             at,
             receiver_line: line,
+            full_queue: Span::ZERO,
             priority,
             initial_rto,
             small_queue: 0,

@@ -42,12 +42,12 @@ pub enum RunError {
         /// The rates that have a curve.
         known: String,
     },
-    /// Flows of a class have a transport whose receivers do not understand trimmed packets.
+    /// Queues trim packets, and flows of a class have a transport whose receivers do not take headers.
     #[error("traffic: class {class:?}: {reason}")]
-    Misunderstood {
+    TrimsRefused {
         /// Name of the class.
         class: String,
-        /// The queue, the transport, and the transports whose receivers understand trimmed packets.
+        /// The queue, the transport, and the transports whose receivers take headers.
         reason: String,
     },
     /// The system cannot start this number of threads, with the reason.

@@ -121,8 +121,7 @@ fn needs(scenario: &Scenario, scheme: &Scheme, watched: bool) -> Needs {
     let law = scheme.transport.is_user_defined().then(|| Needs::global_order(own));
     let ports = scenario.graph.directions().filter(|(from, ..)| !scenario.graph.is_host(*from));
     let pauses = ports.map(|(from, to, _)| scenario.switch_port(from, to)).any(|port| port.xoff.is_some());
-    let reordering = scheme.reads_priority() || scheme.trims();
-    let queues = Needs { reordering, answers: pauses, ..Needs::default() };
+    let queues = Needs { reordering: scheme.reads_priority(), answers: pauses, ..Needs::default() };
     let traffic = scenario.traffic.iter().enumerate();
     let longest = scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default();
     let traffic = traffic.map(|(index, traffic)| {

@@ -7,7 +7,7 @@ mod turns;
 mod watched;
 
 use super::agents::Agents;
-use super::connections::{Connections, SequenceGap};
+use super::connections::{Connection, Connections, SequenceGap};
 use super::ends::AckOutcome;
 use super::event::{Event, OF_RECEIVER, OF_SENDER};
 use super::outbox::EndpointOutbox;
@@ -23,8 +23,9 @@ use crate::packet::Packet;
 use crate::probe::{ClassMeter, Samples};
 use crate::queue::QueueConfig;
 use crate::scenario::Scenario;
-use crate::scheme::{Scheme, misunderstood, takes_trimmed};
-use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, NodeId, PortId, Span};
+use crate::scheme::Scheme;
+use shortflow_cc::TransportConfig;
+use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, NodeId, PortId, Span};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -110,17 +111,13 @@ struct Backlogged {
     sampled: u64,
 }
 
-/// Fails if a queue of the scheme trims packets, and receivers of a class do not understand headers.
+/// Checks that the receivers of all classes take the packets that the scheme's queues trim.
 fn check_trims(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError> {
-    let queues = [&scheme.queue, &scheme.host_queue].map(QueueConfig::kind);
-    let Some(queue) = queues.into_iter().find(|kind| kind.info().trims) else { return Ok(()) };
-    match scenario.transports.iter().find(|(_, transport)| !takes_trimmed(transport.info())) {
-        None => Ok(()),
-        Some((class, transport)) => Err(RunError::Misunderstood {
-            class: scenario.classes[class.index()].clone(),
-            reason: misunderstood(queue, transport.info()),
-        }),
-    }
+    let refused = |(class, transport): (&ClassId, &TransportConfig)| {
+        let reason = scheme.refuses_trims(transport.info())?;
+        Some(RunError::TrimsRefused { class: scenario.classes[class.index()].clone(), reason })
+    };
+    scenario.transports.iter().find_map(refused).map_or(Ok(()), Err)
 }
 
 /// Fails if RED cannot work with the threshold or rate of a port.
@@ -490,6 +487,8 @@ impl<'a> Simulation<'a> {
         let connection = self.connections.slot(conn);
         if connection.ends.messages().is_empty() && !connection.persistent {
             self.check_connection(conn);
+            let &mut Connection { flow_id, source, destination, .. } = self.connections.slot(conn);
+            [source, destination].into_iter().for_each(|host| self.agents.close(host, flow_id));
             self.connections.close(conn);
         }
     }

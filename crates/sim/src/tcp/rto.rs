@@ -6,11 +6,41 @@
 use crate::specs::TcpSpec;
 use shortflow_units::{Instant, Span};
 
+/// SRTT and RTTVAR of a connection.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct SmoothedRtt {
+    srtt: Option<Span>,
+    rttvar: Span,
+}
+
+impl SmoothedRtt {
+    /// Takes a sample.
+    #[inline]
+    pub(crate) fn sample(&mut self, rtt: Span) {
+        self.srtt = Some(match self.srtt {
+            None => {
+                self.rttvar = rtt.divided_by(2); // 2.2
+                rtt
+            }
+            Some(srtt) => {
+                let error = srtt.abs_diff(rtt);
+                self.rttvar = (self.rttvar.times(3) + error).divided_by(4); // 2.3, beta = 1/4
+                (srtt.times(7) + rtt).divided_by(8) // 2.3, alpha = 1/8
+            }
+        });
+    }
+
+    /// SRTT + max(G, 4 RTTVAR) with the clock granularity G (2.2, 2.3); G before the first sample.
+    #[inline]
+    pub(crate) fn timeout(&self, granularity: Span) -> Span {
+        self.srtt.unwrap_or(Span::ZERO) + self.rttvar.times(4).max(granularity)
+    }
+}
+
 /// SRTT, RTTVAR and RTO of a connection, and the segment being timed.
 #[derive(Debug, Clone)]
 pub(crate) struct RtoEstimator {
-    srtt: Option<Span>,
-    rttvar: Span,
+    rtt: SmoothedRtt,
     rto: Span,
     timed: Option<(u64, Instant)>,
 }
@@ -18,12 +48,12 @@ pub(crate) struct RtoEstimator {
 impl RtoEstimator {
     /// An estimator without samples (2.1), whose first timeout is `initial`.
     pub(crate) fn new(initial: Span) -> Self {
-        RtoEstimator { srtt: None, rttvar: Span::ZERO, rto: initial, timed: None }
+        RtoEstimator { rtt: SmoothedRtt::default(), rto: initial, timed: None }
     }
 
     /// Takes a known round trip as the first sample (2.2), and keeps the first timeout.
     pub(crate) fn on_known(&mut self, round_trip: Span) {
-        (self.srtt, self.rttvar) = (Some(round_trip), round_trip.divided_by(2));
+        self.rtt = SmoothedRtt { srtt: Some(round_trip), rttvar: round_trip.divided_by(2) };
     }
 
     /// The present timeout, including back-off.
@@ -35,7 +65,7 @@ impl RtoEstimator {
     /// Smoothed round-trip time; zero before the first sample.
     #[inline]
     pub(crate) fn srtt(&self) -> Span {
-        self.srtt.unwrap_or(Span::ZERO)
+        self.rtt.srtt.unwrap_or(Span::ZERO)
     }
 
     /// New data up to `end` is sent. Times it unless a segment is being timed (3).
@@ -66,20 +96,8 @@ impl RtoEstimator {
     }
 
     fn sample(&mut self, rtt: Span, tcp: &TcpSpec) {
-        let srtt = match self.srtt {
-            None => {
-                self.rttvar = rtt.divided_by(2); // 2.2
-                rtt
-            }
-            Some(srtt) => {
-                let error = srtt.abs_diff(rtt);
-                self.rttvar = (self.rttvar.times(3) + error).divided_by(4); // 2.3, beta = 1/4
-                (srtt.times(7) + rtt).divided_by(8) // 2.3, alpha = 1/8
-            }
-        };
-        self.srtt = Some(srtt);
-        let rto = srtt + self.rttvar.times(4).max(tcp.clock_granularity); // 2.2, 2.3
-        self.rto = rto.max(tcp.rto_min).min(tcp.rto_max); // 2.4, 2.5
+        self.rtt.sample(rtt);
+        self.rto = self.rtt.timeout(tcp.clock_granularity).max(tcp.rto_min).min(tcp.rto_max); // 2.4, 2.5
     }
 }
 

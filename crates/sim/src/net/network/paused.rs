@@ -6,7 +6,7 @@ use crate::net::NetworkEvent;
 use crate::net::flow_control::PauseFrame;
 use crate::packet::Packet;
 use crate::scenario::lossless::PAUSE_FRAME;
-use shortflow_units::{Instant, PortId};
+use shortflow_units::{Bytes, Instant, PortId};
 
 impl Network {
     /// Schedules the frames of the scenario's pauses.
@@ -115,6 +115,12 @@ impl Network {
         let mine = self.special.as_mut().and_then(|special| special.flow_control.as_mut());
         let others = other.special.as_ref().and_then(|special| special.flow_control.as_ref());
         mine.zip(others).into_iter().for_each(|(mine, others)| mine.adopt(from, others));
+    }
+
+    /// Bytes that flow control counts at all links.
+    pub fn counted_at_links(&self) -> Bytes {
+        let control = self.special.as_ref().and_then(|special| special.flow_control.as_ref());
+        control.map_or(Bytes::ZERO, |control| control.counted())
     }
 
     /// Runs [`FlowControl::deadlock`](crate::net::FlowControl::deadlock) on the network.

@@ -99,6 +99,11 @@ impl Port {
         let Queue::Scheduled(queue) = &mut self.queue else { return false };
         let mut effects = SchedulerEffects::default();
         let next = queue.dequeue(now, &mut effects);
+        debug_assert_eq!(
+            effects.drops().count(),
+            effects.fates.len(),
+            "packets are trimmed at arrivals only"
+        );
         self.count(&effects, packets, wake);
         if !effects.fates.is_empty() {
             self.evict(now, &effects);
@@ -159,6 +164,7 @@ impl Port {
     #[inline(never)] // keeps the common path short
     fn trim(&mut self, wire: u16, packet: &mut Packet, wake: &mut impl FnMut(PortEvent)) {
         self.counters.trimmed += 1;
+        *self.losses.entry(packet.flow_id).or_default() += u64::from(packet.payload);
         self.tell(packet, Instant::ZERO, wake);
         if self.dropped.is_some() {
             self.trimmed.push(packet.clone());

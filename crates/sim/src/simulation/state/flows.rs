@@ -63,10 +63,14 @@ impl Simulation<'_> {
         let (mss, header) = (tcp.mss, tcp.link_bytes(tcp.mss) - tcp.mss);
         let [line, receiver_line] =
             [&path, &back].map(|way| way.links.first().map_or(Rate::MAX, |link| link.0));
+        let slowest = path.links.iter().skip(1).chain(back.links.iter().skip(1)).map(|(rate, _)| *rate).min();
+        let full = self.scheme.queue.most_ahead(tcp.link_bytes(Bytes::ZERO), tcp.link_bytes(mss));
+        let full_queue = full.zip(slowest).map_or(Span::ZERO, |(bytes, rate)| rate.tx_time(bytes));
         let setup = ConnectionSetup {
             tcp,
             at: Opening { now: self.events.now(), line, base_rtt: round_trip, mss, header },
             receiver_line,
+            full_queue,
             priority: self.scheme.priority,
             initial_rto: tcp.initial_rto.unwrap_or_else(|| tcp.rto_min.max(round_trip.times(3))),
             small_queue: self.scenario.conduct.small_queue as usize,
