@@ -63,7 +63,7 @@ class Counters(TypedDict):
     marks: NotRequired[int]
     """Number of marked packets. Missing under an ideal scheduler and on the kernel's TCP."""
     trims: NotRequired[int]
-    """Number of packets that lost their payload. Missing under an ideal scheduler and on the kernel's TCP."""
+    """Number of packets that lost their payload. Missing unless the queues of switches trim packets."""
     drain_flows: NotRequired[int]
     """Number of flows that started in the drain."""
     drain_bytes: NotRequired[int]

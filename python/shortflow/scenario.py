@@ -152,15 +152,21 @@ class Scenario:
         ]
 
     def warnings(self, schemes: Iterable[_core.Scheme] = ()) -> list[str]:
-        """Warnings about valid but probably unintended values, and about keys without effect under these schemes.
+        """Warnings about valid but probably unintended values, and about values without effect under these schemes.
 
         Each warning names its key.
         """
+        compared = list(schemes)
         under = [
             (scheme.name, [key for key, _, _ in scheme.resolved()], scheme.idle(self.core, self.is_shipped))
-            for scheme in schemes
+            for scheme in compared
         ]
-        return [*self.core.warnings(), *idle_notes(under)]
+        replaced = [
+            f"{key}: {scheme.name} sets {own} in place of {value}, the scenario's value; --set {key}={value} keeps it"
+            for scheme in compared
+            for key, value, own in scheme.replaced(self.core)
+        ]
+        return [*self.core.warnings(), *replaced, *idle_notes(under)]
 
     def expected_flows(self) -> list[ExpectedFlows]:
         """Expected flows of each traffic entry in measured time (warm-up to duration)."""

@@ -181,8 +181,12 @@ pub(crate) fn run(
                 ServiceModel::Ideal(_) => Vec::new(),
             };
             let samples = Arc::new(std::mem::take(&mut outcome.samples));
+            let trims = match &scheme.inner {
+                ServiceModel::Packets(scheme) => scheme.queue.kind().info().trims,
+                ServiceModel::Ideal(_) => false,
+            };
             let scheme = scheme.name().to_owned();
-            Ok(PyOutcome { outcome, digest, samples, remarks, scenario: setting, scheme, seed })
+            Ok(PyOutcome { outcome, digest, samples, remarks, scenario: setting, scheme, trims, seed })
         }
         Err(error @ RunError::NoMemory) => Err(PyMemoryError::new_err(error.to_string())),
         Err(RunError::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
@@ -191,7 +195,7 @@ pub(crate) fn run(
             | RunError::ClosedLoop(_)
             | RunError::RedWithoutThreshold { .. }
             | RunError::RateWithoutCurve { .. }
-            | RunError::Misunderstood { .. }
+            | RunError::TrimsRefused { .. }
             | RunError::NoThread(..)),
         ) => Err(config_error(error)),
         Err(error @ (RunError::Conservation(_) | RunError::Broken(_) | RunError::Deadlock { .. })) => {
@@ -227,6 +231,8 @@ pub struct PyOutcome {
     remarks: Vec<(&'static str, String)>,
     scenario: Arc<Scenario>,
     scheme: String,
+    /// True if the queues of switches trim packets.
+    trims: bool,
     seed: u64,
 }
 
@@ -269,7 +275,9 @@ impl PyOutcome {
         if !self.outcome.ports.is_empty() {
             let of_ports = |count: fn(&PortRow) -> u64| self.outcome.ports.iter().map(count).sum::<u64>();
             counters.set_item("marks", of_ports(|port| port.marks_in_run))?;
-            counters.set_item("trims", of_ports(|port| port.trims_in_run))?;
+            if self.trims {
+                counters.set_item("trims", of_ports(|port| port.trims_in_run))?;
+            }
         }
         meta.set_item("counters", counters)?;
         let windows = fairness_windows(&self.outcome, scenario).into_iter();

@@ -94,7 +94,7 @@ impl PyScenario {
         // passed on.
         let drain = self.inner.resolved().iter().filter(|setting| setting.key == "drain");
         let drain = drain.map(|setting| (&*setting.key, &*setting.value, setting.source.clone()));
-        let settings = || scheme.around(&self.settings).chain(drain.clone());
+        let settings = || scheme.around(&self.settings, self.inner.resolved()).chain(drain.clone());
         let all: Pairs = settings().map(|(key, value, _)| (key.to_owned(), value.to_owned())).collect();
         validated(py, file, settings(), &all, Some(scheme)).map(Arc::new)
     }
@@ -309,6 +309,13 @@ impl PyScheme {
     fn idle(&self, py: Python<'_>, scenario: &PyScenario, shipped: bool) -> PyResult<Pairs> {
         let idle = self.inner.idle(&*scenario.under(py, self)?, shipped);
         Ok(idle.into_iter().map(|Idle { key, acts_if }| (key, acts_if)).collect())
+    }
+
+    /// Values of the scenario's file that the scheme replaces, as (key, value of the file, value of the scheme).
+    fn replaced(&self, scenario: &PyScenario) -> Resolved {
+        let ServiceModel::Packets(scheme) = &self.inner else { return Resolved::new() };
+        let found = scheme.replaced(scenario.inner.resolved());
+        found.map(|(key, file, own)| (key.to_owned(), file.to_owned(), own.to_owned())).collect()
     }
 
     /// All parameters as (key, value, source).

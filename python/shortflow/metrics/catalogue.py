@@ -454,14 +454,14 @@ OF_NETWORK.has(
     "marks_in_run", "marks, whole run", "", "packets marked anywhere from the start to the end of the drain"
 )(lambda run: run.meta["counters"].get("marks") if "counters" in run.meta else None)
 OF_NETWORK.has("trims", "trims, measured time", "", "packets that lost their payload anywhere in the measured time")(
-    lambda run: sum(found) if (found := run.known("trims")) else None
+    lambda run: sum(run.known("trims")) if "trims" in run.meta.get("counters", {}) else None
 )
 OF_NETWORK.has(
     "trims_in_run",
     "trims, whole run",
     "",
     "packets that lost their payload anywhere from the start to the end of the drain",
-)(lambda run: run.meta["counters"].get("trims") if "counters" in run.meta else None)
+)(lambda run: run.meta.get("counters", {}).get("trims"))
 OF_NETWORK.has(
     "pauses",
     "pauses, measured time",
