@@ -53,7 +53,7 @@ fn thresholds_that_do_not_fit_are_refused_with_the_sum() {
     assert_eq!(
         refusal(&incast("xoff = '40KB'")),
         "switch.xoff: s0->h0: 24 links x (40KB + 53.184KB of headroom) = 2.236416MB does not fit into its buffer of 2MB; \
-         up to 30.149KB would"
+         an xoff of at most 30.149KB fits"
     );
     assert!(refusal(&incast("xoff = '30KB'\nxon = '31KB'")).contains("xon"));
     assert_eq!(refusal(&incast("xoff = '30KB'")), "");
