@@ -95,7 +95,7 @@ impl FlowControl {
     }
 
     /// Bytes that all links count.
-    pub fn counted(&self) -> Bytes {
+    pub(crate) fn counted(&self) -> Bytes {
         self.ingress.iter().flatten().fold(Bytes::ZERO, |sum, ingress| sum + ingress.held)
     }
 

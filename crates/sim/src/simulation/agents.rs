@@ -65,7 +65,7 @@ impl Agents {
     }
 
     /// Tells the agents of `host` that the connection with this flow id has closed.
-    pub fn close(&mut self, host: HostId, flow_id: u32) {
+    pub(super) fn close(&mut self, host: HostId, flow_id: u32) {
         self.hosts[host.index()].agents.iter_mut().for_each(|agent| agent.on_close(flow_id));
     }
 
