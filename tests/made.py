@@ -62,7 +62,7 @@ def make_meta(**changes: object) -> Meta:
         **{"scenario": "made", "scheme": "dctcp", "seed": 1, "digest": "d1", "version": "0"},
         **{"warmup_s": 1.0, "duration_s": 3.0, "end_s": 4.0, "measured_ports": ["s0->h1"]},
         "fairness_windows_s": {"long": 1.0},
-        "counters": {"events": 10, "packet_hops": 8, **packets, "drain_flows": 2, "drain_bytes": 3000},
+        "counters": {"events": 10, "packet_hops": 8, **packets, "trims": 8, "drain_flows": 2, "drain_bytes": 3000},
         "drops": [{"place": "s0->h1", "reason": "buffer full", "in_run": 3, "measured": 1}],
         **{"unfinished": 0, "connections_peak": 2, "bytes_per_connection": 500},
         **changes,

@@ -126,7 +126,7 @@ def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_networ
     assert (metrics["queue_p99_bytes"], metrics["queue_max_bytes"]) == (37_504, 45_000)
     assert metrics["utilisation"] == 0.98
     assert (metrics["drops"], metrics["marks"], metrics["trims"]) == (1, 7, 6)
-    assert metrics["drops_in_run"] == 3
+    assert (metrics["drops_in_run"], metrics["trims_in_run"]) == (3, 8)
     assert (metrics["timeouts"], metrics["retransmits"]) == (5, 7), "the drain included"
 
 
