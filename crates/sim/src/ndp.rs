@@ -12,35 +12,36 @@
 //! | the pulls of a complete transfer are removed | [`Agent::forget`]; data with `[length, 0]` |
 //! | RTO, for lost headers and lost control packets | `rto`, [`Sender`] `flight` |
 //!
-//! The first arrival of a packet earns its connection a pull, and so does each header of a packet that is still
-//! missing. Copies earn no pull, so a timeout that proves wrong adds no packet to the network for good. The pull queue serves the connections
-//! in turn. It sends one pull per transmission time of a full packet on the host's link. After the first
-//! windows, the packets of all senders to a host therefore arrive at the rate of its link.
+//! The first arrival of a packet earns its connection a pull, and so does each header of a packet that is
+//! still missing. Copies earn no pull, so a timeout that proves wrong adds no packet to the network for good.
+//! The pull queue serves the connections in turn. It sends one pull per transmission time of a full packet on
+//! the host's link. After the first windows, the packets of all senders to a host therefore arrive at the
+//! rate of its link.
 //!
 //! Deviations and choices:
 //! - D1: `window = auto` is one more than the packets that fill the path, because an ACK is sent before each
 //!   pull. The paper has a constant for its own network.
-//! - D2: packets take the paths that `routing` selects. The scheme `ndp` sets `spray`, a hash of each packet. The
-//!   paper's senders spray packets over all paths too, and avoid bad paths.
+//! - D2: packets take the paths that `routing` selects. The scheme `ndp` sets `spray`, a hash of each packet.
+//!   The paper's senders spray packets over all paths too, and avoid bad paths.
 //! - D3: there is no return to sender. A header that finds no room is dropped, and its packet is sent again
 //!   after the RTO.
 //! - D4: receivers serve their connections round robin. The paper also allows strict priorities.
 //! - D5: a pull that finds nothing to send is kept for a packet in flight, which may have been trimmed.
 //! - D6: the RTO of a packet starts at its departure. If `host.queue` reorders packets, the RTO starts when
-//!   the host would have sent all its packets. Packets that time out within one RTO of each
-//!   other count as one timeout. The RTO doubles with each consecutive timeout, up to 64 times its value. An ACK
-//!   or a NACK resets the RTO.
-//! - D6: `rto = auto` follows the round-trip time as TCP's RTO does (RFC 6298), from packets that were sent once.
-//!   Its minimum is the round-trip time through one full queue in each direction, and at least 1 ms. A full queue
-//!   of 1,125 headers needs 1.8 ms at 1 Gbps. The authors' simulator starts with 20 ms and stays above 5 ms.
+//!   the host would have sent all its packets. The RTO doubles with each consecutive timeout, up to 64 times
+//!   its value. An ACK or a NACK resets the RTO. Packets that time out within one RTO of each other count as
+//!   one timeout. `rto = auto` follows the round-trip time as TCP's RTO does (RFC 6298), from packets that
+//!   were sent once. Its minimum is the round-trip time through one full queue in each direction, and at
+//!   least 1 ms. A full queue of 1,125 headers needs 1.8 ms at 1 Gbps. The authors' simulator starts with 20
+//!   ms and stays above 5 ms.
 //! - D7: the last pull of a connection may be lost. A sender with no packet in flight therefore sends its
-//!   next packet without a pull. The sender does so one RTO after the latest time at which the pull queue serves
-//!   it. Each answer carries the time until then. The RTO doubles with each such packet, up to 64 times its
-//!   value, and is not reset.
-//! - D8: each message has its own connection, because each transfer has a first window. Pull counter,
-//!   message length and the time of D7 do not enlarge packets.
-//! - D9: the queue of a host's port is first in, first out, so control packets wait behind the host's data. The
-//!   paper gives control packets priority.
+//!   next packet without a pull, one RTO after the latest time at which the pull queue serves it. Each answer
+//!   carries the time until then. The RTO doubles with each such packet, up to 64 times its value, and is not
+//!   reset.
+//! - D8: each message has its own connection, because each transfer has a first window. Pull counter, message
+//!   length and the time of D7 do not enlarge packets.
+//! - D9: the queue of a host's port is first in, first out, so control packets wait behind the host's data.
+//!   The paper gives control packets priority.
 
 use crate::host::{
     ConnectionSetup, Endpoint, EndpointContext, EndpointId, HostAgent, LazyTimer, Outbox, ReceiveEndpoint,

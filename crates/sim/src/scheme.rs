@@ -28,8 +28,8 @@ pub struct SchemeInfo {
     pub queue: QueueKind,
     /// Queue discipline of host ports, unless `host.queue` sets another.
     pub host_queue: QueueKind,
-    /// Parameters that differ from the defaults of transport, queue disciplines and priority rule, with their prefix:
-    /// `("transport.ecn", "classic")`.
+    /// Parameters that differ from the defaults of transport, queue disciplines and priority rule, with
+    /// their prefix: `("transport.ecn", "classic")`.
     pub set: Vec<(String, String)>,
 }
 
@@ -90,8 +90,8 @@ impl Format for HostDiscipline {
 /// The parameter that names the queue discipline of hosts.
 const HOST_QUEUE: &str = "host.queue";
 
-/// True if a scheme may set this key of the scenario. No such key changes flows, topology or the ideal completion
-/// time of a flow.
+/// True if a scheme may set this key of the scenario. No such key changes flows, topology or the ideal
+/// completion time of a flow.
 pub fn is_of_network(key: &str) -> bool {
     let tables = ["switch.", "host.", "tcp.", "routing."];
     ![HOST_QUEUE, "tcp.mss", "tcp.header", "tcp.wire"].contains(&key)
@@ -249,8 +249,8 @@ impl Scheme {
         own.map(given_of).chain(of_user(given)).chain(of_name.map(given_of))
     }
 
-    /// Values of a scenario's file, among `resolved`, that the scheme's own values replace. Each has its key, the value of the
-    /// file, and the scheme's value.
+    /// Values of a scenario's file, among `resolved`, that the scheme's own values replace. Each has its
+    /// key, the value of the file, and the scheme's value.
     pub fn replaced<'s>(
         &'s self,
         resolved: &'s [Setting],

@@ -92,8 +92,8 @@ fn pulls_go_at_the_rate_of_the_receivers_link() {
     assert!(trims(&outcome) < 60, "{}", trims(&outcome));
 }
 
-/// Every lost packet is sent again: the first and the last packet (`drop_data`), and packets whose ACK, NACK, pull or
-/// header was lost. Of the faults, only `corrupt` hits all these packets.
+/// Every lost packet is sent again: the first and the last packet (`drop_data`), and packets whose ACK,
+/// NACK, pull or header was lost. Of the faults, only `corrupt` hits all these packets.
 #[test]
 fn whatever_is_lost_is_sent_again() {
     for lost in
@@ -120,8 +120,8 @@ fn timeouts_take_the_place_of_trims_over_other_queues() {
     assert!(outcome.flows.iter().all(|flow| flow.acked == flow.size));
 }
 
-/// 120 senders have first windows of seven packets for one host of 1 Gbit/s. A sender waits up to 1.4 ms for its turn
-/// in the pull queue, longer than the smallest RTO.
+/// 120 senders have first windows of seven packets for one host of 1 Gbit/s. A sender waits up to 1.4 ms
+/// for its turn in the pull queue, longer than the smallest RTO.
 #[test]
 fn a_large_incast_without_drops_needs_no_timeout() {
     let senders: Vec<String> = (0..120).map(|host| format!("0,h{host},h120,10220")).collect();
@@ -132,8 +132,8 @@ fn a_large_incast_without_drops_needs_no_timeout() {
     assert_eq!((dropped(&outcome), timeouts(&outcome)), (0, 0));
 }
 
-/// Round trips of 0.1 to 10 ms and links of 100 Mbit/s to 100 Gbit/s, alone and in an incast of five: no packet is
-/// lost, so no timer expires, and no packet is sent without being trimmed.
+/// Round trips of 0.1 to 10 ms and links of 100 Mbit/s to 100 Gbit/s, alone and in an incast of five: no
+/// packet is lost, so no timer expires, and no packet is sent without being trimmed.
 #[test]
 fn no_timer_expires_on_a_path_without_losses() {
     for (rate, rtt, size) in [
@@ -155,7 +155,8 @@ fn no_timer_expires_on_a_path_without_losses() {
     }
 }
 
-/// One packet of a thousand is lost, of data and of control packets, on each link. All flows end, and each timeout costs about 1 ms.
+/// One packet of a thousand is lost, of data and of control packets, on each link. All flows end, and each
+/// timeout costs about 1 ms.
 #[test]
 fn flows_end_although_packets_are_lost_at_random() {
     let flows: Vec<String> = (0..5).map(|host| format!("0,h{host},h5,3000000")).collect();

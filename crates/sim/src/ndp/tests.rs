@@ -103,7 +103,8 @@ struct Bench {
 }
 
 impl Bench {
-    /// A message of `packets` full packets. The sender has sent a first window of `window` packets at time zero.
+    /// A message of `packets` full packets. The sender has sent a first window of `window` packets at time
+    /// zero.
     fn new(packets: u64, window: u32, rto: Option<Span>) -> Bench {
         let tcp = tcp();
         let line = Rate::new(10_000_000_000).unwrap();
@@ -189,7 +190,8 @@ fn a_pull_releases_a_packet_and_trimmed_packets_go_first() {
     assert_eq!(bench.pull(103, 2, 0), NONE, "an overtaken pull");
 }
 
-/// D5: four packets are all of a message. Pulls that find nothing to send are kept for packets in flight, and only as many.
+/// D5: four packets are all of a message. Pulls that find nothing to send are kept for packets in flight,
+/// and only as many.
 #[test]
 fn a_pull_is_kept_while_a_packet_may_have_been_trimmed() {
     let mut bench = Bench::new(4, 4, None);
@@ -203,7 +205,8 @@ fn a_pull_is_kept_while_a_packet_may_have_been_trimmed() {
     assert_eq!(bench.sender.credit, 0);
 }
 
-/// D6: packets 0 to 2 are lost, and count as one timeout. The next one takes 2 ms, and the one after it 4 ms. An answer ends that.
+/// D6: packets 0 to 2 are lost, and count as one timeout. The next one takes 2 ms, and the one after it 4
+/// ms. An answer ends that.
 #[test]
 fn timeouts_double_until_an_answer_and_count_once() {
     let mut bench = Bench::new(20, 3, Some(Span::from_millis(1)));
@@ -217,8 +220,8 @@ fn timeouts_double_until_an_answer_and_count_once() {
     assert_eq!(bench.timeouts(), 3);
 }
 
-/// D6: 1 ms is less than a round trip through two full queues of 2 ms. A sample of 10 ms has a mean deviation of 5 ms. A
-/// packet that was sent twice gives no sample.
+/// D6: 1 ms is less than a round trip through two full queues of 2 ms. A sample of 10 ms has a mean
+/// deviation of 5 ms. A packet that was sent twice gives no sample.
 #[test]
 fn the_timeout_follows_the_round_trip_time() {
     let mut bench = Bench::new(20, 2, None);
@@ -247,8 +250,8 @@ fn a_late_nack_finds_its_packet_sent_again() {
     assert_eq!(bench.pull(1_014, 3, 0), [0, 1]);
 }
 
-/// D7: all is answered, and the receiver's host has announced the next pull within 5 ms. Silence of 1 ms after that sends packet 2
-/// without a pull, and silence of 2 ms the next one. The time is not reset.
+/// D7: all is answered, and the receiver's host has announced the next pull within 5 ms. Silence of 1 ms
+/// after that sends packet 2 without a pull, and silence of 2 ms the next one. The time is not reset.
 #[test]
 fn silence_sends_a_packet_after_the_announced_pull() {
     let mut bench = Bench::new(20, 2, Some(Span::from_millis(1)));
@@ -274,8 +277,9 @@ fn copies_earn_no_pull() {
     assert_eq!(bench.arrive(3, true), (PacketType::Ack, 3));
 }
 
-/// Pulls of 3, 8 and 3 at the rate of a packet in 1.2 us: connection 3 has its second pull third, so within 3.6 us. A pull of
-/// another connection that comes later does not delay it. A closed connection takes no turn.
+/// Pulls of 3, 8 and 3 at the rate of a packet in 1.2 us: connection 3 has its second pull third, so within
+/// 3.6 us. A pull of another connection that comes later does not delay it. A closed connection takes no
+/// turn.
 #[test]
 fn a_host_knows_when_a_connection_has_its_turn() {
     let mut agent = Agent::default();

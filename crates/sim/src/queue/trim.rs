@@ -14,7 +14,8 @@
 //!   share, has no room. In the published simulator, headers have twice the bytes of the data queue. The
 //!   default of [`Params::headers`] is the memory of eight packets of 9 KB, in headers of 64 bytes. In a
 //!   buffer in packets, a header counts as a packet.
-//! - The authors' simulator counts the packet in transmission among the eight. Here eight packets wait beside it.
+//! - The authors' simulator counts the packet in transmission among the eight. Here eight packets wait
+//!   beside it.
 //! - Pauses (`switch.xoff`) stop data only. Trimmed packets leave, as control packets do.
 //! - Later versions of the authors' simulator give headers strict priority: 100,000 headers per data packet.
 //! - A trimmed packet has the size of a packet without payload: `tcp.header`, and the framing of `tcp.wire`.
