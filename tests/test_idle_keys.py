@@ -208,7 +208,7 @@ def test_a_key_may_be_quoted_as_in_a_file(shortflow: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scheme", "setting", "said"),
+    ("scheme", "setting", "part"),
     [
         ("sack over pfabric", "switch.buffer=50pkt", "the pfabric queue never puts a packet before others"),
         ("dctcp+host.queue=pias", "switch.buffer=50pkt", "the pias queue of hosts never puts a packet before others"),
