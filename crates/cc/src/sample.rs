@@ -97,9 +97,11 @@ pub struct Opening {
 
 impl Opening {
     /// Bandwidth-delay product in segments, not rounded: line · base_rtt over the bytes of a segment on the link.
+    /// It is at most 10⁶, because the base round trip contains transmission times: behind a link of a few
+    /// bit/s, a first window of this size would have billions of segments.
     pub fn bdp(&self) -> f64 {
         let bytes = self.line.as_bps() as f64 * self.base_rtt.as_secs_f64() / 8.0;
-        bytes / (self.mss + self.header).as_f64()
+        (bytes / (self.mss + self.header).as_f64()).min(1e6)
     }
 }
 
@@ -378,6 +380,8 @@ pub(crate) mod tests {
         // pFabric's network: 10 Gbit/s times 14.6 µs are twelve packets of 1,500 bytes.
         let (base_rtt, header) = (Span::from_nanos(14_600), Bytes::new(40));
         close(Opening { base_rtt, header, ..opening() }.bdp().round(), 12.0);
+        let slow = Opening { base_rtt: Span::from_secs(1_714), ..opening() };
+        close(slow.bdp(), 1e6);
     }
 
     /// cwnd of a new connection whose host suggests `suggested` segments.

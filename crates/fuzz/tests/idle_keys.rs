@@ -88,7 +88,15 @@ const OWN: &[Own] = &[
     ("transport.hpcc.cnp_delay", "hpcc over step-ecn", &[], ("transport.cnp_delay", "20us")),
     ("transport.cubic.ecn", "cubic over step-ecn", &[], ("transport.ecn", "classic")),
     ("switch.mark_all_above", "red", &[], ("switch.mark_all_above", "9pkt")),
-    ("transport.timely.high", "timely", &[("switch.buffer", "100pkt")], ("transport.high", "60us")),
+    ("transport.timely.high", "timely", DEEP, ("transport.high", "60us")),
+    ("transport.timely.alpha", "timely", DEEP, ("transport.alpha", "0.1")),
+    ("transport.timely.beta", "timely", DEEP, ("transport.beta", "0.1")),
+    ("transport.timely.delta", "timely", DEEP, ("transport.delta", "100Mbps")),
+    ("transport.timely.hyper", "timely", DEEP, ("transport.hyper", "50")),
+    ("transport.timely.min_rate", "timely", DEEP, ("transport.min_rate", "500Mbps")),
+    ("transport.timely.min_rtt", "timely", DEEP, ("transport.min_rtt", "1ms")),
+    ("transport.homa.incoming", "homa+window=dynamic", &[], ("transport.incoming", "1KB")),
+    ("transport.ndp.rto", "ndp", LOSSY, ("transport.rto", "5ms")),
     ("transport.swift.hop", "swift+base_target=150us", &[], ("transport.hop", "50us")),
     ("transport.swift.host_target", "swift", LATE, ("transport.host_target", "1us")),
     ("transport.swift.retx_reset", "swift", OUTAGE, ("transport.retx_reset", "1")),
@@ -134,8 +142,17 @@ const OWN: &[Own] = &[
         ("transport.hyper_share", "0.5"),
     ),
     ("transport.dcqcn.decrease_timer", "dcqcn over step-ecn", &[], ("transport.decrease_timer", "4us")),
+    (
+        "transport.dcqcn.fast_recovery",
+        "dcqcn over step-ecn+bytes=10KB",
+        &[],
+        ("transport.fast_recovery", "1"),
+    ),
     ("transport.dcqcn.window", "dcqcn over step-ecn", &[], ("transport.window", "true")),
     ("queue.red.curves", "red", &[], ("queue.curves", "1Gbps 2pkt 9pkt 0.5")),
+    ("queue.red.drop_not_ect", "sack over red", &[], ("queue.drop_not_ect", "false")),
+    ("queue.trim.headers", "ndp", &[], ("queue.headers", "1")),
+    ("queue.trim.weight", "ndp", &[], ("queue.weight", "1")),
     ("transport.fast.cut", "fast", &[], ("transport.cut", "ack")),
     ("transport.fast.loss_floor", "fast+w_min=50", LOSSY, ("transport.loss_floor", "tcp")),
     ("transport.fast.nagle", "fast", &[], ("transport.nagle", "true")),
@@ -214,6 +231,7 @@ const DYNAMIC: &[(&str, &str)] = &[
 const PORT: &[(&str, &str)] = &[("faults", "{ links = [\"s0->h3\"] }")];
 const PAUSED: &[(&str, &str)] =
     &[("faults", "{ links = [\"s0->h3\"], pause_at = \"1ms\", resume_at = \"9ms\" }")];
+const DEEP: &[(&str, &str)] = &[("switch.buffer", "100pkt")];
 const LOSSY: &[(&str, &str)] = &[("faults", "{ loss = 0.02 }")];
 
 /// A scenario with two long flows and bursts into one port, which marks and drops.
