@@ -380,7 +380,7 @@ pub(crate) mod tests {
         // pFabric's network: 10 Gbit/s times 14.6 µs are twelve packets of 1,500 bytes.
         let (base_rtt, header) = (Span::from_nanos(14_600), Bytes::new(40));
         close(Opening { base_rtt, header, ..opening() }.bdp().round(), 12.0);
-        let slow = Opening { base_rtt: Span::from_secs(1_714), ..opening() };
+        let slow = Opening { base_rtt: Span::from_micros(1_714_000_000), ..opening() };
         close(slow.bdp(), 1e6);
     }
 
