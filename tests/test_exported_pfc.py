@@ -148,7 +148,7 @@ def test_each_link_has_the_headroom_that_the_simulator_requires(tmp_path: Path, 
     for host in range(9):
         short = sf.load("lossless-slow-port", {**settings, f"switch.s0->h{host}.headroom": "64B"})
         (text,) = (each for each in short.warnings() if each.startswith("switch.headroom"))
-        required = sure(parse(re.search(rf"than the (\S+) that may arrive of h{host} ", text)[1]))  # type: ignore[index]
+        required = sure(parse(re.search(rf"than the (\S+) that may arrive from h{host} ", text)[1]))  # type: ignore[index]
         assert float(exported[str(1_000_000 + host)]) == pytest.approx(required.number * required.factor, abs=1)
     assert len(set(exported.values())) == 2, "eight fast links and a slow one"
 

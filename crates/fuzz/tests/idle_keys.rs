@@ -88,13 +88,13 @@ const OWN: &[Own] = &[
     ("transport.hpcc.cnp_delay", "hpcc over step-ecn", &[], ("transport.cnp_delay", "20us")),
     ("transport.cubic.ecn", "cubic over step-ecn", &[], ("transport.ecn", "classic")),
     ("switch.mark_all_above", "red", &[], ("switch.mark_all_above", "9pkt")),
-    ("transport.timely.high", "timely", DEEP, ("transport.high", "60us")),
-    ("transport.timely.alpha", "timely", DEEP, ("transport.alpha", "0.1")),
-    ("transport.timely.beta", "timely", DEEP, ("transport.beta", "0.1")),
-    ("transport.timely.delta", "timely", DEEP, ("transport.delta", "100Mbps")),
-    ("transport.timely.hyper", "timely", DEEP, ("transport.hyper", "50")),
-    ("transport.timely.min_rate", "timely", DEEP, ("transport.min_rate", "500Mbps")),
-    ("transport.timely.min_rtt", "timely", DEEP, ("transport.min_rtt", "1ms")),
+    ("transport.timely.high", "timely", &[("switch.buffer", "100pkt")], ("transport.high", "60us")),
+    ("transport.timely.alpha", "timely", &[], ("transport.alpha", "0.1")),
+    ("transport.timely.beta", "timely", &[], ("transport.beta", "0.1")),
+    ("transport.timely.delta", "timely", &[], ("transport.delta", "100Mbps")),
+    ("transport.timely.hyper", "timely", &[], ("transport.hyper", "50")),
+    ("transport.timely.min_rate", "timely", &[], ("transport.min_rate", "500Mbps")),
+    ("transport.timely.min_rtt", "timely", &[], ("transport.min_rtt", "1ms")),
     ("transport.homa.incoming", "homa+window=dynamic", &[], ("transport.incoming", "1KB")),
     ("transport.ndp.rto", "ndp", LOSSY, ("transport.rto", "5ms")),
     ("transport.swift.hop", "swift+base_target=150us", &[], ("transport.hop", "50us")),
@@ -231,7 +231,6 @@ const DYNAMIC: &[(&str, &str)] = &[
 const PORT: &[(&str, &str)] = &[("faults", "{ links = [\"s0->h3\"] }")];
 const PAUSED: &[(&str, &str)] =
     &[("faults", "{ links = [\"s0->h3\"], pause_at = \"1ms\", resume_at = \"9ms\" }")];
-const DEEP: &[(&str, &str)] = &[("switch.buffer", "100pkt")];
 const LOSSY: &[(&str, &str)] = &[("faults", "{ loss = 0.02 }")];
 
 /// A scenario with two long flows and bursts into one port, which marks and drops.
