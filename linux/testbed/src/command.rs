@@ -76,7 +76,11 @@ fn read(path: &Path, scheme: &Scheme, settings: &[(String, String)]) -> Result<S
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let beside = path.parent().unwrap_or(Path::new(""));
     let file = |name: &str| std::fs::read_to_string(beside.join(name)).map_err(|error| error.to_string());
-    let settings: Vec<_> =
-        scheme.around(settings).map(|(key, value, _)| (key.to_owned(), value.to_owned())).collect();
-    Scenario::parse(&text, &name, &settings, &file).map_err(|error| Failure::Input(error.to_string()))
+    let parse = |settings: &[(String, String)]| {
+        Scenario::parse(&text, &name, settings, &file).map_err(|error| Failure::Input(error.to_string()))
+    };
+    let of_file = parse(settings)?;
+    let around = scheme.around(settings, of_file.resolved());
+    let around: Vec<_> = around.map(|(key, value, _)| (key.to_owned(), value.to_owned())).collect();
+    parse(&around)
 }
