@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from shortflow.metrics.catalogue import MetricValue, named
+from shortflow.metrics.catalogue import named
 from shortflow.metrics.columns import TABLES
+from shortflow.metrics.statistic import MetricValue
 from shortflow.records import Meta
 from shortflow.result import Result, as_measured
 from shortflow.results import Results

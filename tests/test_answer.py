@@ -14,8 +14,9 @@ from conftest import Command, Tables
 from made import make_results, make_rows, make_run
 from shortflow.criteria import Criteria
 from shortflow.judge.estimates import student
-from shortflow.metrics.catalogue import MetricValue, short_and_long
+from shortflow.metrics.catalogue import short_and_long
 from shortflow.metrics.data import USUAL_BINS
+from shortflow.metrics.statistic import MetricValue
 from shortflow.order import AnswerLine
 from shortflow.report.answer import answer
 from shortflow.results import Results

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import shortflow
 from made import make_flows, make_meta, make_ports, make_samples, make_tasks
 from shortflow.metrics.absence import check_name
-from shortflow.metrics.catalogue import STATISTICS, MetricValue, measure, named, possible, telling
+from shortflow.metrics.catalogue import STATISTICS, measure, named, possible, telling
 from shortflow.metrics.data import USUAL_BINS, Sizes
+from shortflow.metrics.statistic import MetricValue
 
 Rows = list[dict[str, Any]]
 

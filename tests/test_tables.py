@@ -14,7 +14,8 @@ from conftest import Command, Patch
 from made import make_flows, make_result, make_results, star, sure, with_rows, with_tables
 from shortflow.errors import ConfigError
 from shortflow.judge.estimates import Estimate
-from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, Metric
+from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT
+from shortflow.metrics.statistic import Metric
 from shortflow.quantities import scale_for
 from shortflow.report import caveats, tables, wording
 from shortflow.report.answer import headlines

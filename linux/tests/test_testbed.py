@@ -15,7 +15,8 @@ import shortflow
 from conftest import Patch
 from made import make_results, make_run, sure
 from shortflow.judge.verdicts import Verdict
-from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT, Metric, MetricValue, Statistic
+from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT
+from shortflow.metrics.statistic import Metric, MetricValue, Statistic
 from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import Plan, plan

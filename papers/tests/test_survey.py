@@ -15,7 +15,8 @@ from conftest import Command
 from made import answered, make_results, make_rows, make_run
 from shortflow import _core
 from shortflow.criteria import Criteria
-from shortflow.metrics.catalogue import UNFINISHED_SHARE, Metric, MetricValue, possible
+from shortflow.metrics.catalogue import UNFINISHED_SHARE, possible
+from shortflow.metrics.statistic import Metric, MetricValue
 from shortflow.report.answer import answer
 from shortflow.report.library import library
 from shortflow.report.wording import NOTHING

@@ -14,9 +14,10 @@ from shortflow.criteria import USUAL
 from shortflow.judge.best import Best, Order, beside
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, FAR, Estimate, student
 from shortflow.judge.verdicts import Verdict, true_interval, verdict_of
-from shortflow.metrics.catalogue import MEAN_FCT, SIZE_MEAN_FCT, Metric, MetricValue
+from shortflow.metrics.catalogue import MEAN_FCT, SIZE_MEAN_FCT
 from shortflow.metrics.data import RunData, Times, mean
 from shortflow.metrics.stakes import place
+from shortflow.metrics.statistic import Metric, MetricValue
 from shortflow.metrics.stats import nearest_rank
 from shortflow.result import as_measured
 from shortflow.results import Results

@@ -11,9 +11,10 @@ from shortflow import _core
 from shortflow.errors import ConfigError, LostRun, SimulationError
 from shortflow.grid import short_name
 from shortflow.lazy import pl
-from shortflow.metrics.catalogue import DISTANCE, Metric, MetricValue, distance_rows, measure, measuring_id, named
+from shortflow.metrics.catalogue import DISTANCE, distance_rows, measure, measuring_id, named
 from shortflow.metrics.data import BLOCK_ROWS, USUAL_BINS, Bins, Table
 from shortflow.metrics.stakes import Risk, risk_of_timeout, stake
+from shortflow.metrics.statistic import Metric, MetricValue
 from shortflow.records import Meta
 from shortflow.runs import KEY_LENGTH, Provenance, Run
 

@@ -18,6 +18,7 @@ from shortflow.judge.samples import Sample, are_same, gave_one_run
 from shortflow.metrics import catalogue
 from shortflow.metrics.absence import check_name, missing
 from shortflow.metrics.data import USUAL_BINS, Bins
+from shortflow.metrics.statistic import Metric, MetricValue
 from shortflow.quantities import parse
 from shortflow.result import Result
 
@@ -181,7 +182,7 @@ class Results:
         return sorted({run.seed for run in self.runs})
 
     @functools.cached_property
-    def metrics(self) -> dict[str, catalogue.Metric]:
+    def metrics(self) -> dict[str, Metric]:
         """Informative metrics by name, in the order of the runs."""
         return catalogue.telling(self._rows.values(), self.bins)
 
@@ -229,7 +230,7 @@ class Results:
         known, metas = [row.metric for row in self._rows.values()], [run.meta for run in self.runs]
         return {name: missing(name, known, metas, self.bins) for name in names if name not in self._rows}
 
-    def require(self, name: str) -> catalogue.Metric:
+    def require(self, name: str) -> Metric:
         """The metric, if at least one run has it. Otherwise raises the metric's error from `absent`."""
         for error in self.absent([name]).values():
             raise error
@@ -308,12 +309,12 @@ class Results:
         return {scheme: sorted(runs, key=lambda run: run.seed) for scheme, runs in found.items()}
 
     @functools.cached_property
-    def _rows(self) -> dict[str, catalogue.MetricValue]:
+    def _rows(self) -> dict[str, MetricValue]:
         """One row for each metric that a scheme's run has, by name."""
         return {row.metric.name: row for run in self.runs for row in run.rows}
 
     @functools.cached_property
-    def _described(self) -> dict[str, catalogue.Metric]:
+    def _described(self) -> dict[str, Metric]:
         """Metrics of all runs, including ideal schedulers and measured flows."""
         beside = [*self.ideal, *([self.measured.result] if self.measured else [])]
         rows = [*self._rows.values(), *(row for run in beside for row in run.rows)]

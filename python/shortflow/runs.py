@@ -16,6 +16,7 @@ from shortflow.errors import ConfigError
 from shortflow.metrics import catalogue
 from shortflow.metrics.absence import check_name
 from shortflow.metrics.data import USUAL_BINS, Bins
+from shortflow.metrics.statistic import TASKS, Metric
 from shortflow.scenario import Scenario, Setting, Settings, as_pairs, as_settings
 from shortflow.scheme import SchemeSource, is_ideal, load_with_sources, split_settings
 from shortflow.transport import Transport
@@ -203,7 +204,7 @@ def check_metric(name: str, scenario: Scenario, without_ideal: str = "", bins: B
         raise ConfigError(f"{name}: {why}, so no run has this metric")
 
 
-def _ruled_out(metric: catalogue.Metric, scenario: Scenario) -> str:
+def _ruled_out(metric: Metric, scenario: Scenario) -> str:
     """Reason why no run of the scenario has a metric. Empty if a run may have the metric."""
     settings = {each["key"]: each["value"] for each in scenario.resolved() if each["key"].startswith("traffic.")}
     kinds = {value for key, value in settings.items() if re.fullmatch(r"traffic\.\d+\.kind", key)}
@@ -211,7 +212,7 @@ def _ruled_out(metric: catalogue.Metric, scenario: Scenario) -> str:
     if "trace" in kinds:
         return ""  # the trace's file names classes and deadlines
     if metric.task and metric.task not in {task for kind in kinds for task in _TASKS.get(kind, ())}:
-        return f"the scenario has no {catalogue.TASKS[metric.task]}"
+        return f"the scenario has no {TASKS[metric.task]}"
     if "_miss" in pattern and not any("deadline" in key for key in settings):
         return "the scenario sets no deadline"
     if not (of or metric.size_bin) or pattern.startswith(_OF_ALL) or kinds & _TASKS.keys():

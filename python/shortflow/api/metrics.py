@@ -13,13 +13,12 @@ from shortflow.metrics.catalogue import (
     RETRANSMITS,
     STATISTICS,
     TASK_TIMES,
-    TASKS,
     THROUGHPUT,
     TIMEOUTS,
     UNFINISHED_SHARE,
     UTILISATION,
-    Metric,
     possible,
 )
 from shortflow.metrics.columns import KINDS, TABLES, check_columns
+from shortflow.metrics.statistic import TASKS, Metric
 from shortflow.metrics.stats import jain_index, kendall_tau, nearest_rank, rank_correlation

@@ -18,9 +18,10 @@ import shortflow
 from shortflow import _core
 from shortflow.declared import all_declared, is_kind
 from shortflow.front.shell import app
-from shortflow.metrics.catalogue import STATISTICS, Statistic
+from shortflow.metrics.catalogue import STATISTICS
 from shortflow.metrics.columns import ABOUT, OPTIONAL, TABLES
 from shortflow.metrics.data import USUAL_BINS
+from shortflow.metrics.statistic import Statistic
 from shortflow.records import Declared, ParamInfo, RegistryEntry
 
 _KEY_HEADS = ("key", "default", "expected", "meaning")

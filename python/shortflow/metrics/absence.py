@@ -16,10 +16,10 @@ from shortflow.metrics.catalogue import (
     SIZE_MEAN_FCT,
     THROUGHPUT,
     UNFINISHED_SHARE,
-    Metric,
     possible,
 )
 from shortflow.metrics.data import SHARE_WINDOWS, USUAL_BINS, Bins
+from shortflow.metrics.statistic import Metric
 from shortflow.records import Meta
 
 

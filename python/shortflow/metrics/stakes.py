@@ -18,9 +18,8 @@ from shortflow.metrics.catalogue import (
     SIZE_FLOW_GOODPUT,
     SIZE_MEAN_FCT,
     SLOWDOWN,
-    Metric,
-    MetricValue,
 )
+from shortflow.metrics.statistic import Metric, MetricValue
 from shortflow.metrics.stats import rank
 from shortflow.quantities import parse
 from shortflow.scenario import Setting

@@ -9,8 +9,9 @@ from shortflow.errors import unknown_name
 from shortflow.judge.best import Order
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, mean_table
 from shortflow.judge.verdicts import Verdict
-from shortflow.metrics.catalogue import FCT, MEAN_FCT, STATISTICS, TASK_TIME, TASKS, UNFINISHED, Metric, short_and_long
+from shortflow.metrics.catalogue import FCT, MEAN_FCT, STATISTICS, TASK_TIME, UNFINISHED, short_and_long
 from shortflow.metrics.stakes import place
+from shortflow.metrics.statistic import TASKS, Metric
 from shortflow.order import AnswerLine, is_exact, line_of, margin, on_common_seeds
 from shortflow.quantities import counted
 from shortflow.report.asked import why_equal

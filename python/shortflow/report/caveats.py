@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, Estimate
-from shortflow.metrics.catalogue import FLOWS_DONE, SIZE_FLOW_GOODPUT, SIZE_MEAN_FCT, UNFINISHED, Metric
+from shortflow.metrics.catalogue import FLOWS_DONE, SIZE_FLOW_GOODPUT, SIZE_MEAN_FCT, UNFINISHED
+from shortflow.metrics.statistic import Metric
 from shortflow.quantities import counted
 from shortflow.report.notes import omitted_flows
 from shortflow.report.queues import packet_bytes, queue_unit

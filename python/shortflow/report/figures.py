@@ -9,14 +9,8 @@ import polars as pl
 
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.measured import MEASURED
-from shortflow.metrics.catalogue import (
-    GOODPUT,
-    MEAN_FCT,
-    SIZE_SLOWDOWNS,
-    UNFINISHED_OF_ALL,
-    Metric,
-    short_and_long,
-)
+from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, SIZE_SLOWDOWNS, UNFINISHED_OF_ALL, short_and_long
+from shortflow.metrics.statistic import Metric
 from shortflow.metrics.stats import rank
 from shortflow.quantities import DisplayUnit
 from shortflow.report import marks

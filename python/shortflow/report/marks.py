@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from shortflow.metrics.catalogue import Metric
+from shortflow.metrics.statistic import Metric
 from shortflow.report.chart import (
     Predicate,
     Row,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from shortflow.grid import Dimension
 from shortflow.judge.best import Order
 from shortflow.judge.estimates import ESTIMABLE, Estimate
-from shortflow.metrics.catalogue import Metric
+from shortflow.metrics.statistic import Metric
 from shortflow.order import AnswerLine
 from shortflow.quantities import DisplayUnit
 from shortflow.report.wording import extreme, in_words, is_plural, listed, number, phrase, times, times_between

@@ -25,8 +25,8 @@ from shortflow.metrics.catalogue import (
     TIMEOUTS,
     UNFINISHED_OF_ALL,
     UNFINISHED_SHARE,
-    Metric,
 )
+from shortflow.metrics.statistic import Metric
 from shortflow.quantities import DisplayUnit, counted, scale_for
 from shortflow.report.blocks import Block, Column, Section, Words, terminal_width, text_section
 from shortflow.report.links import link_blocks

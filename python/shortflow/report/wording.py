@@ -5,18 +5,9 @@ import re
 from collections.abc import Sequence
 
 from shortflow.judge.estimates import Estimate
-from shortflow.metrics.catalogue import (
-    FCT,
-    GOODPUT,
-    MEAN_FCT,
-    QUEUE_MEAN,
-    SLOWDOWN,
-    TASK_TIME,
-    TASKS,
-    Metric,
-    Statistic,
-)
+from shortflow.metrics.catalogue import FCT, GOODPUT, MEAN_FCT, QUEUE_MEAN, SLOWDOWN, TASK_TIME
 from shortflow.metrics.data import Sizes
+from shortflow.metrics.statistic import TASKS, Metric, Statistic
 from shortflow.quantities import DisplayUnit, scale_for
 from shortflow.report.queues import queue_unit
 from shortflow.results import Results

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from shortflow.metrics.catalogue import Metric, possible
+from shortflow.metrics.catalogue import possible
+from shortflow.metrics.statistic import Metric
 from shortflow.quantities import DisplayUnit, scale_for
 from shortflow.report import marks
 from shortflow.report.chart import Chart, numeric

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, Metric, possible
+from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, possible
+from shortflow.metrics.statistic import Metric
 from shortflow.quantities import counted
 from shortflow.report.blocks import Column, Section
 from shortflow.report.tables import common_scales

@@ -7,7 +7,8 @@ from itertools import zip_longest
 
 from shortflow.judge.estimates import Estimate, Interval
 from shortflow.judge.verdicts import Possible, Verdict, joint, true_interval, verdict_of
-from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, Metric, possible
+from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, possible
+from shortflow.metrics.statistic import Metric
 from shortflow.quantities import counted
 from shortflow.report.caveats import few_events_of
 from shortflow.report.wording import percentage, phrase
