@@ -1,7 +1,6 @@
 """Laws of every command: the same answer for any number of jobs, from a store, and from Python; a quick start."""
 
 import re
-import resource
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -115,16 +114,6 @@ def test_the_names_of_all_commands_need_none_of_their_imports(arguments: list[st
     assert not {name.partition(".")[0] for name in found} & (SLOW - {"rich"})
 
 
-def test_the_help_costs_little_more_than_a_list() -> None:
-    """Compares CPU seconds of whole processes, the minimum of several calls each."""
-
-    def least(*arguments: str) -> float:
-        found = []
-        for _ in range(5):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run([sys.executable, "-m", "shortflow", *arguments], capture_output=True, check=True)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-        return min(found)
-
-    assert least("--help") <= 1.3 * least("list", "schemes")
+def test_the_help_imports_little_more_than_a_list() -> None:
+    """Counts modules, of which a start consists: on a busy machine, the CPU time of a process differs by a third."""
+    assert len(imported(["--help"])) <= 1.3 * len(imported(["list", "schemes"]))
