@@ -156,6 +156,22 @@ def test_a_task_timed_out_if_a_flow_of_it_or_of_a_part_of_it_did() -> None:
     assert "timed_out_short" not in ideal
 
 
+def test_ranks_of_a_ring_share_the_bus_bandwidth_and_the_slowest_has_the_longest_chunks() -> None:
+    """Three ranks receive two chunks of 1 MB each, in 4 ms: 2 MB over 4 ms are 4 Gbps. The slowest takes 3 of 6 ms."""
+    chunk: dict[str, Any] = {"size_bytes": 1_000_000, "start_s": 1.5, "slowdown": 1.0, "task": 0}
+    times_s = {"h0": 0.001, "h1": 0.0005, "h2": 0.0015}
+    flows: Rows = [{**chunk, "destination": rank, "fct_s": time_s} for rank, time_s in times_s.items() for _ in "ab"]
+    one: dict[str, Any] = {"id": 0, "kind": "collective", "start_s": 1.5, "time_s": 0.004}
+    metrics = measured(flows, tasks=make_tasks([one]))
+    assert metrics["collective_bandwidth_bps"] == pytest.approx(4e9)
+    assert metrics["collective_slowest"] == pytest.approx(1.5)
+    before = {"id": 1, "kind": "collective", "start_s": 0.5, "time_s": 3.0}
+    assert measured(flows, tasks=make_tasks([one, before])) == metrics, "the warm-up does not count"
+    still = measured(flows, tasks=make_tasks([one, {"id": 1, "kind": "collective", "start_s": 1.5}]))
+    assert "collective_bandwidth_bps" not in still, "a collective that did not finish is the slower one"
+    assert not {"collective_slowest", "query_bandwidth_bps"} & {*still, *measured(flows, tasks=make_tasks())}
+
+
 def test_an_open_flow_has_missed_its_deadline_once_that_has_passed_and_else_may_miss_it() -> None:
     due: dict[str, Any] = {"size_bytes": 1, "start_s": 1.0, "deadline_s": 0.5}
     flows: Rows = [

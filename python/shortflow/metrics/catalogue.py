@@ -22,6 +22,7 @@ from shortflow.metrics.data import (
     FAIR_WINDOWS,
     USUAL_BINS,
     Bins,
+    Collectives,
     Flow,
     FlowGroup,
     LowerBound,
@@ -50,6 +51,7 @@ OF_CLASS = Scope[FlowGroup]()
 OF_BOTH = Scope[tuple[float, float]]()
 """Pairs of a number: of a run, and of the run under ideal SRPT."""
 OF_TASKS = Scope[Tasks]()
+OF_COLLECTIVES = Scope[Collectives]()
 OF_PORTS = Scope[RunData]()
 OF_NETWORK = Scope[RunData]()
 
@@ -313,6 +315,32 @@ OF_TASKS.has(
     "<task>_timed_out", "{tasks} with a timeout", "share", "share of the tasks one or more of whose flows had a timeout"
 )(lambda tasks: tasks.timed_out)
 
+
+@OF_COLLECTIVES.has(
+    "<task>_bandwidth_bps",
+    "bus bandwidth",
+    "bps",
+    "payload that each rank of a ring receives, over the time of its collective: the bus bandwidth of nccl-tests; over"
+    " the links' rate it is the share of the bound",
+)
+def _bus_bandwidth(collectives: Collectives) -> float | None:
+    def of_one(time_s: float, ranks: list[list[Flow]]) -> float:
+        return 8 * sum(flow.size_bytes or 0 for chunks in ranks for flow in chunks) / len(ranks) / time_s
+
+    return collectives.mean_of(of_one)
+
+
+@OF_COLLECTIVES.has(
+    "<task>_slowest", "slowest rank", "x", "time of the chunks of a ring's slowest rank, relative to the mean rank's"
+)
+def _slowest_rank(collectives: Collectives) -> float | None:
+    def of_one(_: float, ranks: list[list[Flow]]) -> float:
+        times = [sum(flow.fct_s or 0.0 for flow in chunks) for chunks in ranks]
+        return max(times) * len(times) / sum(times)
+
+    return collectives.mean_of(of_one)
+
+
 for _name, _unit in (("pkt", "pkt"), ("bytes", "B")):
     OF_PORTS.has(
         f"queue_mean_{_name}", "queue, mean", _unit, "mean backlog over time, averaged over the measured ports"
@@ -416,7 +444,7 @@ OF_COUNTED_FLOWS = {
 
 STATISTICS = {
     statistic.pattern: statistic
-    for scope in (OF_BIN, OF_SIZE, OF_CLASS, OF_BOTH, OF_TASKS, OF_PORTS, OF_NETWORK)
+    for scope in (OF_BIN, OF_SIZE, OF_CLASS, OF_BOTH, OF_TASKS, OF_COLLECTIVES, OF_PORTS, OF_NETWORK)
     for statistic in scope.statistics
 }
 """All statistics by pattern, in listing order."""
@@ -454,10 +482,12 @@ def telling(rows: Iterable[MetricValue], bins: Bins = USUAL_BINS) -> dict[str, M
     }
 
 
-def _subject(run: RunData, metric: Metric) -> FlowGroup | Tasks | RunData | None:
+def _subject(run: RunData, metric: Metric) -> FlowGroup | Tasks | Collectives | RunData | None:
     """Subject of a metric in a run; None if the run has no such subject."""
     if metric.statistic is DISTANCE:  # needs a second run: see `distance_rows`
         return None
+    if metric.statistic in OF_COLLECTIVES.statistics:
+        return run.collectives
     if metric.flow_class is None:
         return run.tasks.get(metric.task) if metric.task else run.sizes[metric.size_bin] if metric.size_bin else run
     flows = run.classes[metric.flow_class]
@@ -490,6 +520,7 @@ def _possible(names: Sequence[str], bins: Bins) -> Mapping[str, Metric]:
     every += [Metric(each, size_bin=of) for of in bins.ranges for each in OF_SIZE.statistics]
     every += [Metric(each) for scope in (OF_PORTS, OF_NETWORK) for each in scope.statistics]
     every += [Metric(each, task=kind) for kind in TASKS for each in OF_TASKS.statistics]
+    every += [Metric(each, task="collective") for each in OF_COLLECTIVES.statistics]
     return {metric.name: metric for metric in every}
 
 

@@ -9,7 +9,7 @@ import functools
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -476,6 +476,28 @@ class Tasks:
         self.timed_out = mean([float(task.id in timed_out) for task in tasks])
 
 
+class Collectives:
+    """Collectives of rings that started after the warm-up, as their ranks receive the chunks."""
+
+    def __init__(self, tasks: Sequence[Task], flows: Sequence[Flow]) -> None:
+        """`flows` has the flows of the whole run."""
+        self._times = {task.id: task.time_s for task in tasks}
+        self._ranks: dict[int, dict[str, list[Flow]]] = {each: {} for each in self._times}
+        for flow in flows:
+            if flow.task is not None and flow.task in self._ranks:
+                self._ranks[flow.task].setdefault(flow.destination, []).append(flow)
+
+    def mean_of(self, value: Callable[[float, list[list[Flow]]], float]) -> float | None:
+        """Mean over the collectives of a value of the time and of each rank's chunks.
+
+        None if a collective did not finish, because those that finished would be the sooner ones.
+        """
+        found = [
+            value(time_s, [*self._ranks[each].values()]) for each, time_s in self._times.items() if time_s is not None
+        ]
+        return mean(found) if len(found) == len(self._times) else None
+
+
 class RunData:
     """Tables and metadata of a run, read on demand."""
 
@@ -485,7 +507,7 @@ class RunData:
 
     def forget(self) -> None:
         """Drops all groups of flows. They refer to this object, so that keeping them would leave a reference cycle."""
-        for name in ("flows", "classes", "sizes", "tasks"):
+        for name in ("flows", "classes", "sizes", "tasks", "collectives"):
             vars(self).pop(name, None)
 
     @functools.cached_property
@@ -518,6 +540,13 @@ class RunData:
         late |= {task.part_of for task in every if task.id in late and task.part_of is not None}
         end_s = self.meta["end_s"]
         return {kind: Tasks([task for task in counted if task.kind == kind], end_s, late) for kind in kinds}
+
+    @functools.cached_property
+    def collectives(self) -> Collectives | None:
+        """Collectives that started after the warm-up; None if there are none."""
+        begun = [Task(*row) for row in self.rows("tasks", Task._fields) if row[1] >= self.meta["warmup_s"]]
+        found = [task for task in begun if task.kind == "collective"]
+        return Collectives(found, self.flows.flows) if found else None
 
     @functools.cached_property
     def is_ideal(self) -> bool:
