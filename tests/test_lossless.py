@@ -4,6 +4,7 @@ import itertools
 import shutil
 import struct
 import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -171,3 +172,23 @@ def test_keys_of_pauses_without_pauses_are_named(shortflow: Command) -> None:
     keys = ["--set", "switch.xoff=none", "--set", "switch.headroom=9KB"]
     done = shortflow("run", "lossless-incast", "--scheme", "dcqcn", *keys)
     assert "switch.headroom has no effect" in done.stderr
+
+
+# The second run of the command may take at most 60 MB more memory than the first, which takes its scenario and tables.
+LIMITED = """
+import resource, sys
+from shortflow.front.shell import run_command
+run = ["run", "lossless-incast", "--scheme", sys.argv[1], "--set", "traffic.1.sizes.value=10GB", "--set", "drain=0s"]
+run_command([*run, "--set", "duration=200us", "--json"])
+taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + 60_000_000, resource.RLIM_INFINITY))
+sys.exit(run_command([*run, "--json"]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are Linux's")
+@pytest.mark.parametrize("scheme", ["dctcp", "dcqcn", "timely", "hpcc", "homa", "ndp"])
+def test_cards_of_paused_hosts_hold_few_packets(scheme: str) -> None:
+    """Within 3 ms, 24 cards that held all that their hosts may send at 100 Gbps would hold 900 MB."""
+    done = subprocess.run([sys.executable, "-c", LIMITED, scheme], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
