@@ -13,7 +13,7 @@ from conftest import Command
 from shortflow import export, import_files, run
 from shortflow.errors import ConfigError
 from shortflow.exports.sonic import patch
-from shortflow.imports import ports, sonic
+from shortflow.imports import ports, sonic, sonic_switch
 from shortflow.imports.documents import read_json
 from shortflow.imports.files import File
 from shortflow.imports.formats import recognised
@@ -378,7 +378,7 @@ def of_arista(*, lossless: bool, is_old: bool, threshold: str, changes: Mapping[
     ports = [f"Ethernet{4 * port}" for port in range(8)]
     curves = {
         f"{colour}_{end}_threshold": size
-        for colour in sonic.COLOURS
+        for colour in sonic_switch.COLOURS
         for end, size in (("min", 1048576), ("max", 2097152))
     }
     of_cable = {"5m": "66560", "300m": "165568"}

@@ -24,10 +24,10 @@ from shortflow.exports.sonic_profiles import (
 )
 from shortflow.exports.sonic_today import Tables, Today, all_settings, by_table, meanings
 from shortflow.exports.switches import Switches
-from shortflow.imports import sonic
 from shortflow.imports.documents import Place
 from shortflow.imports.networks import few
 from shortflow.imports.sonic_pfc import COMPUTED, reference
+from shortflow.imports.sonic_switch import COLOURS, Port
 
 NEW = "SHORTFLOW"
 """Name of new profiles. A profile for one tier or port also has the name of this tier or port."""
@@ -42,7 +42,7 @@ class _Member:
     """Port of the configuration. Empty if several ports or no port are known."""
     place: int
     """Position of the port among the links of the switch."""
-    today: sonic.Port | None
+    today: Port | None
     """The port, or a port with the most usual profiles. None if the profiles are unknown."""
     wanted: Mapping[str, str]
     given: Mapping[str, str]
@@ -109,7 +109,7 @@ def _ports(today: Today, tables: Tables, switches: Switches) -> list[_Member]:
     """
     given = today.tables(switches)
 
-    def of(table: str, name: str, place: int, port: sonic.Port | None) -> _Member:
+    def of(table: str, name: str, place: int, port: Port | None) -> _Member:
         now = all_settings(given, table, switches)
         wanted = all_settings(tables, table, switches)
         return _Member(table, name, place, port, wanted if switches else {**now, **wanted}, now)
@@ -149,7 +149,7 @@ def _change_curves(made: _Change) -> None:
     names = {at: each.today.wred.name if each.today and each.today.wred else "" for at, each in enumerate(made.ports)}
     for name, ports in _by_profile(made.ports, names).items():
         old = next((each.today.wred for each in ports if each.today), None)
-        colour = next((each for each in sonic.COLOURS if old and old.at(f"{each}_max_threshold")), sonic.COLOURS[0])
+        colour = next((each for each in COLOURS if old and old.at(f"{each}_max_threshold")), COLOURS[0])
         changed, several = _split(made, ports, CURVE, is_there=bool(name))
         for alike in [changed] if changed else []:
             fields = curve(made.found, name, colour, alike[0].wanted, made.settings, made.full_packet)

@@ -1,9 +1,9 @@
 """Fields of SONiC's profiles for the settings of ports: WRED, queues and priority groups."""
 
+import math
 from collections.abc import Mapping
 
 from shortflow.exports.sonic_patch import Patch
-from shortflow.imports import sonic
 from shortflow.quantities import parse
 
 CURVE = ("mark_above", "mark_all_above", "mark_probability")
@@ -105,7 +105,7 @@ def group(
 
 def power_of_two(found: Patch, name: str, key: str, alpha: str) -> str:
     """The exponent for a share of the free memory. Reports a share that is not a power of two."""
-    power = sonic.exponent(float(alpha))
+    power = min(max(round(math.log2(float(alpha))), -8), 8)
     if abs(2.0**power - float(alpha)) > 1e-9 * float(alpha):
         found.not_expressed.append(
             f"{name}: switch.{key} = {alpha} is rounded to 2^{power} = {2.0**power:g}, because SONiC has powers of two."

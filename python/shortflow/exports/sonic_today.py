@@ -12,6 +12,7 @@ from shortflow.imports.parts import Link, Network, Node, Options, Part
 from shortflow.imports.rates import written
 from shortflow.imports.scenario import draft
 from shortflow.imports.sonic_pfc import reference
+from shortflow.imports.sonic_switch import Switch
 from shortflow.quantities import parse, rounded
 from shortflow.terms import unquoted
 
@@ -25,7 +26,7 @@ class Today:
 
     root: Place
     options: Options
-    switch: sonic.Switch
+    switch: Switch
 
     @classmethod
     def of(cls, root: Place, queue: int | None) -> "Today":
@@ -33,7 +34,7 @@ class Today:
 
         Raises `ConfigError` as the import does.
         """
-        return cls(root, Options(queue=queue), sonic.Switch.of(root, queue))
+        return cls(root, Options(queue=queue), Switch.of(root, queue))
 
     @property
     def ports(self) -> Sequence[str]:

@@ -1,25 +1,21 @@
-"""SONiC's `config_db.json`: ports, WRED and buffer profiles, queues.
+"""SONiC's `config_db.json` as a scenario: marking and buffers of the ports of a switch.
 
 Source: SONiC's Configuration.md and its YANG models; SAI's `saiwred.h` and `saibuffer.h`. Speeds are in Mbit/s,
 thresholds in bytes, drop probabilities in per cent. With `dynamic_th` n, a queue may hold 2^n times the free pool.
 """
 
-import math
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 
-from shortflow.errors import ConfigError
 from shortflow.imports.documents import Place, read_json
 from shortflow.imports.files import File
 from shortflow.imports.networks import cable_delay, few, plain_name
 from shortflow.imports.parts import Format, Link, Network, Node, Options, Part, Ports, Value
 from shortflow.imports.rates import written
-from shortflow.imports.sonic_pfc import FlowControl, flow_control, reference, referred
+from shortflow.imports.sonic_pfc import FlowControl, reference, referred
+from shortflow.imports.sonic_switch import COLOURS, Port, Switch
 from shortflow.quantities import counted
 
-COLOURS = ("green", "yellow", "red")
 _OF_COLOURS = tuple(
     name
     for colour in COLOURS
@@ -54,76 +50,6 @@ Each packet is marked independently, all packets above the maximum threshold are
 """
 
 
-@dataclass(frozen=True, eq=False)
-class Port:
-    """A port, with the profiles of its queue. None for a queue without a profile."""
-
-    place: Place
-    wred: Place | None = None
-    buffer: Place | None = None
-
-    @property
-    def name(self) -> str:
-        """Name of the port, such as `Ethernet0`."""
-        return self.place.name
-
-    @property
-    def profiles(self) -> tuple[str, str]:
-        """Names of the profiles. Empty for none."""
-        return (self.wred.name if self.wred else "", self.buffer.name if self.buffer else "")
-
-    @property
-    def bps(self) -> float:
-        """Rate in bit/s. 0 if the file does not give the rate."""
-        speed = self.place.at("speed")
-        return speed.number("a speed in Mbit/s such as 25000", 1) * 1e6 if speed else 0.0
-
-
-@dataclass
-class _Config:
-    """A configuration, and the values that name profiles of queues, by port and queue."""
-
-    root: Place
-    part: Part = field(default_factory=Part)
-    wred: Mapping[tuple[str, int], Place] = field(default_factory=dict)
-    buffer: Mapping[tuple[str, int], Place] = field(default_factory=dict)
-    paused: FlowControl = field(default_factory=FlowControl)
-
-
-@dataclass(frozen=True)
-class Switch:
-    """A configuration as a switch whose ports have one queue each."""
-
-    root: Place
-    queues: Sequence[int]
-    """The imported queue, and the other queues with the same profiles."""
-    ports: Sequence[Port]
-    paused: FlowControl
-    """Flow control of the imported queue."""
-
-    @classmethod
-    def of(cls, root: Place, queue: int | None) -> "Switch":
-        """The switch with the ports of the given queue, or of the only queue.
-
-        Raises `ConfigError` if the queue is unclear.
-        """
-        return _switch(_config(root), queue)
-
-    @property
-    def queue(self) -> int:
-        """The imported queue."""
-        return self.queues[0]
-
-    @property
-    def usual(self) -> Port:
-        """A port with the most frequent profiles. Without ports, a port with the only profile of each table."""
-        counts = Counter(port.profiles for port in self.ports)
-        if not counts:
-            return Port(self.root, _only(self.root, "WRED_PROFILE"), _only(self.root, "BUFFER_PROFILE"))
-        usual = counts.most_common(1)[0][0]
-        return next(port for port in self.ports if port.profiles == usual)
-
-
 def _is_of(file: File) -> bool:
     return file.head.lstrip()[:1] == "{" and bool(
         re.search(r'"[A-Z][A-Z_]+"\s*:', file.head) and _TABLE.search(file.text)
@@ -131,33 +57,23 @@ def _is_of(file: File) -> bool:
 
 
 def _read(file: File, options: Options) -> Part:
-    config = _config(read_json(file))
-    switch = _switch(config, options.queue)
-    ports, part = switch.ports, config.part
-    if not ports and not config.root.at("WRED_PROFILE"):
+    switch, part = Switch.of(read_json(file), options.queue), Part()
+    ports = switch.ports
+    if not ports and not switch.root.at("WRED_PROFILE"):
         raise file.wrong(1, "PORT", "no ports", "a table PORT, or WRED_PROFILE")
-    config.paused = switch.paused
-    part.left_out += switch.paused.left_out
-    values = {port: _values(config, port) for port in ports}
+    part.left_out += [*switch.left_out, *switch.paused.left_out]
+    values = {port: _values(switch, port, part) for port in ports}
     by_rate, several = _by_rate(values)
     if not ports:
-        by_rate[0.0] = _values(config, switch.usual)
-    part.ports = Ports(by_rate, _rack(config, ports, values), file.origin(), several=several)
+        by_rate[0.0] = _values(switch, switch.usual, part)
+    part.ports = Ports(by_rate, _rack(switch, values), file.origin(), several=several)
     for scheme in SCHEMES:
         part.schemes.append(
             Value(scheme, "WRED of the switch on the queue as it is; config_db.json has no weight of an average")
         )
-    _say_queue(config, switch.queue)
-    _say_left_out(config, switch)
+    _say_queue(switch, part)
+    _say_left_out(switch, part)
     return part
-
-
-def _switch(config: _Config, wished: int | None) -> Switch:
-    queues = _chosen_queues(config, wished)
-    queue = queues[0]
-    ports = _ports(config, queue)
-    groups = dict(_queues(config.root, "BUFFER_PG", "profile"))
-    return Switch(config.root, queues, ports, flow_control(config.root, queue, [port.name for port in ports], groups))
 
 
 def _by_rate(values: Mapping[Port, Mapping[str, Value]]) -> tuple[dict[float, Mapping[str, Value]], dict[float, str]]:
@@ -180,105 +96,8 @@ def _by_rate(values: Mapping[Port, Mapping[str, Value]]) -> tuple[dict[float, Ma
     return by_rate, several
 
 
-def _queues(root: Place, table: str, field_: str) -> Iterator[tuple[tuple[str, int], Place]]:
-    """Values that name profiles, by port and queue. Keys are such as `Ethernet0|3` or `Ethernet0,Ethernet4|3-4`."""
-    for entry in root.each(table):
-        ports, _, queues = entry.name.partition("|")
-        profile = entry.at(field_)
-        span = re.fullmatch(r"(\d{1,2})(?:-(\d{1,2}))?", queues.rpartition("|")[2])
-        if profile is None or not reference(profile):
-            continue
-        if not span:
-            raise entry.file.wrong(entry.line, table, entry.name, "PORT|QUEUE, such as Ethernet0|3 or Ethernet0|3-4")
-        for port in ports.split(","):
-            for queue in range(int(span[1]), int(span[2] or span[1]) + 1):
-                yield (port.strip(), queue), profile
-
-
-def exponent(share: float) -> int:
-    """The exponent of the power of two nearest to a share of the free memory, from -8 to 8."""
-    return min(max(round(math.log2(share)), -8), 8)
-
-
-def _config(root: Place) -> _Config:
-    """The configuration. Of two entries for one port and queue, the later counts."""
-    wred, buffer = (dict(_queues(root, *of)) for of in (("QUEUE", "wred_profile"), ("BUFFER_QUEUE", "profile")))
-    return _Config(root, wred=wred, buffer=buffer)
-
-
-def _chosen_queues(config: _Config, wished: int | None) -> list[int]:
-    """The given queue, or all queues with profiles if each port has the same profiles for all of them.
-
-    Raises `ConfigError` for an unknown queue, or if queues have different profiles and none is given.
-    """
-    if wished is not None:
-        if wished not in {queue for _, queue in (*config.wred, *config.buffer)}:
-            known = sorted({queue for _, queue in (*config.wred, *config.buffer)})
-            raise ConfigError(
-                f"--queue: {wished}: no port has a profile for it; expected one of {', '.join(map(str, known))}"
-            )
-        return [wished]
-    named = config.wred or config.buffer
-    listed = sorted({queue for _, queue in named})
-    kinds: dict[frozenset[tuple[str, str, str]], list[int]] = {}
-    for queue in listed:
-        room = {port: reference(place) for (port, q), place in config.buffer.items() if q == queue}
-        kind = {(port, reference(place), room.get(port, "")) for (port, q), place in named.items() if q == queue}
-        kinds.setdefault(frozenset(kind), []).append(queue)
-    if len(kinds) > 1:
-        names = "; ".join(
-            f"queue {', '.join(map(str, queues))}: {', '.join(sorted({name for _, name, _ in kind}))}"
-            for kind, queues in kinds.items()
-        )
-        raise ConfigError(
-            f"{config.root.file.path}: queues have different profiles ({names}), and a port has one queue here. Choose "
-            f"one, such as --queue {listed[0]}"
-        )
-    return listed or [0]
-
-
-def _ports(config: _Config, queue: int) -> list[Port]:
-    found, down = [], []
-    root = config.root
-    named = _named_ports(root)
-    listed = list(root.each("PORT")) or [Place(root.file, {}, ("PORT", name), root.lines) for name in named]
-    for place in listed:
-        if place.text("admin_status") == "down":
-            down.append(place.name)
-            continue
-        wred, buffer = (of.get((place.name, queue)) for of in (config.wred, config.buffer))
-        found.append(
-            Port(
-                place,
-                referred(root, "WRED_PROFILE", wred) if wred else None,
-                referred(root, "BUFFER_PROFILE", buffer) if buffer else None,
-            )
-        )
-    if down:
-        config.part.left_out.append(f"{counted(len(down), 'port')} that the administrator set down: {few(down)}.")
-    if strange := set(named) - {place.name for place in listed}:
-        config.part.left_out.append(
-            f"Queues and priority groups of {few(each for each in named if each in strange)}: PORT has no such port."
-        )
-    return sorted(
-        found, key=lambda port: [int(part) if part.isdigit() else 0 for part in re.findall(r"\d+", port.name)]
-    )
-
-
-def _named_ports(root: Place) -> list[str]:
-    """Ports that queues and priority groups name."""
-    entries = [each for table in ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG") for each in root.each(table)]
-    return list(dict.fromkeys(port.strip() for each in entries for port in each.name.partition("|")[0].split(",")))
-
-
-def _only(root: Place, table: str) -> Place | None:
-    """The profile of a table with one profile. None if the table has another number of profiles."""
-    found = list(root.each(table))
-    return found[0] if len(found) == 1 else None
-
-
-def _values(config: _Config, port: Port) -> dict[str, Value]:
-    room = _paused(config, port) if port.name in config.paused.by_port else _buffer(config, port)
+def _values(switch: Switch, port: Port, part: Part) -> dict[str, Value]:
+    room = _paused(switch.paused, port) if port.name in switch.paused.by_port else _buffer(switch.root, port, part)
     return {**_wred(port.wred), **room}
 
 
@@ -305,9 +124,8 @@ def _wred(profile: Place | None) -> dict[str, Value]:
     }
 
 
-def _paused(config: _Config, port: Port) -> dict[str, Value]:
+def _paused(paused: FlowControl, port: Port) -> dict[str, Value]:
     """Buffer of a port that pauses: the pool at ingress, and the limit of the port's priority group."""
-    paused = config.paused
     assert paused.memory
     _, name = port.profiles
     limit = f"the thresholds at ingress limit the port, not {name}" if name else "no file limits the port"
@@ -315,7 +133,7 @@ def _paused(config: _Config, port: Port) -> dict[str, Value]:
     return {**room, **paused.by_port[port.name]}
 
 
-def _buffer(config: _Config, port: Port) -> dict[str, Value]:
+def _buffer(root: Place, port: Port, part: Part) -> dict[str, Value]:
     """Buffer of a port: a static threshold, or a share of the free pool."""
     profile = port.buffer
     if profile is None:
@@ -326,12 +144,12 @@ def _buffer(config: _Config, port: Port) -> dict[str, Value]:
     if not dynamic:
         raise profile.wrong("static_th or dynamic_th")
     exponent = dynamic.number("an exponent of 2 from -8 to 8", -8, 8)
-    pool = referred(config.root, "BUFFER_POOL", profile.need("pool"))
+    pool = referred(root, "BUFFER_POOL", profile.need("pool"))
     size = pool.at("size")
     found = {"buffer": Value("unlimited", f"{dynamic.origin}: the pool limits the port")}
     if size is None:
         said = f"{pool.origin} has no size, since the switch computes it: give it with --set switch.memory=16MB."
-        config.part.notes += [said] if said not in config.part.notes else []
+        part.notes += [said] if said not in part.notes else []
         return found
     return found | {
         "memory": Value(f"{size.number('a number of bytes', 1):.0f}B", size.origin),
@@ -340,14 +158,15 @@ def _buffer(config: _Config, port: Port) -> dict[str, Value]:
 
 
 def _rack(
-    config: _Config, ports: Sequence[Port], values: Mapping[Port, Mapping[str, Value]]
+    switch: Switch, values: Mapping[Port, Mapping[str, Value]]
 ) -> tuple[Network, dict[str, Mapping[str, Value]]] | None:
     """The switch with a host at each port, and the settings of each port by the host's name."""
+    root, ports = switch.root, switch.ports
     if len(ports) < 2:
         return None
-    name = plain_name(config.root.text("DEVICE_METADATA", "localhost", "hostname")) or "switch"
+    name = plain_name(root.text("DEVICE_METADATA", "localhost", "hostname")) or "switch"
     hosts = {port: f"h{number}" for number, port in enumerate(ports)}
-    metres = {each.name: _metres(each) for table in config.root.each("CABLE_LENGTH") for each in table.each()}
+    metres = {each.name: _metres(each) for table in root.each("CABLE_LENGTH") for each in table.each()}
     links = [
         Link(
             name,
@@ -359,9 +178,7 @@ def _rack(
     ]
     nodes = [Node(name, False, "leaf"), *(Node(host, True) for host in hosts.values())]
     first, last = ports[0], ports[-1]
-    network = Network(
-        nodes, links, f"{config.root.file.name}, PORT: h0 is at {first.name}, {hosts[ports[-1]]} at {last.name}"
-    )
+    network = Network(nodes, links, f"{root.file.name}, PORT: h0 is at {first.name}, {hosts[ports[-1]]} at {last.name}")
     return network, {hosts[port]: values[port] for port in ports}
 
 
@@ -372,13 +189,13 @@ def _metres(length: Place) -> float:
     return float(found[1])
 
 
-def _say_queue(config: _Config, queue: int) -> None:
-    root, part = config.root, config.part
+def _say_queue(switch: Switch, part: Part) -> None:
+    root, queue = switch.root, switch.queue
     part.notes.append(f"A port has one queue in Shortflow, with the whole rate of the port: queue {queue} of the file.")
     if any(each.at("speed") for each in root.each("PORT")):
         part.notes.append("speed of PORT is in Mbit/s, as SONiC defines it.")
-    if config.paused.by_port:
-        paused = counted(len(config.paused.by_port), "port")
+    if switch.paused.by_port:
+        paused = counted(len(switch.paused.by_port), "port")
         part.notes.append(f"PFC of this queue: {paused} pause the other end above switch.xoff.")
     maps = {
         (reference(each.at("dscp_to_tc_map")), reference(each.at("tc_to_queue_map")))
@@ -391,8 +208,8 @@ def _say_queue(config: _Config, queue: int) -> None:
             part.notes.append(f"Queue {queue} takes packets of DSCP {few(codes, 12)}, by {dscp_map} and {queue_map}.")
 
 
-def _say_left_out(config: _Config, switch: Switch) -> None:
-    root, left_out = config.root, config.part.left_out
+def _say_left_out(switch: Switch, part: Part) -> None:
+    root, left_out = switch.root, part.left_out
     used_ports = switch.ports or [switch.usual]
     curves = {port.wred.name: port.wred for port in used_ports if port.wred}
     for name, profile in sorted(curves.items()):
@@ -413,8 +230,8 @@ def _say_left_out(config: _Config, switch: Switch) -> None:
                 f"ecn = {ecn} of {name}: WRED drops {used} packets. Add queue.ecn=false to the scheme for this."
             )
     pools = list(root.each("BUFFER_POOL"))
-    ingress = [pool.name for pool in pools if pool.text("type") == "ingress" and pool.name != config.paused.pool]
-    if ingress or (root.at("BUFFER_PG") and not config.paused.pool):
+    ingress = [pool.name for pool in pools if pool.text("type") == "ingress" and pool.name != switch.paused.pool]
+    if ingress or (root.at("BUFFER_PG") and not switch.paused.pool):
         left_out.append(
             f"Buffers at ingress ({few(ingress) or 'BUFFER_PG'}): in Shortflow, a packet takes room only at its output."
         )
