@@ -45,8 +45,8 @@ from shortflow_papers.reproduction.sensitivity import (
     alternatives,
     combinations_of,
     outcomes,
-    ranged,
     shifts,
+    with_ranges,
 )
 from shortflow_papers.reproduction.summary import reason_section, shift_section
 from shortflow_papers.reproduction.tried import Outcome, Tried
@@ -425,7 +425,7 @@ def test_a_choice_that_a_paper_s_numbers_leave_undecided_makes_a_verdict_a_range
         contrary = [replace(each, finding=fact(not each.finding.holds)) for each in one.claims]
         return replace(base, figures=[replace(one, claims=contrary, origins=dict.fromkeys(one.origins, ()))])
 
-    for before, after in zip(base.claims, ranged(base, again).claims, strict=True):
+    for before, after in zip(base.claims, with_ranges(base, again).claims, strict=True):
         assert after.finding.could_be == [Verdict.DIFFERS, Verdict.AGREES]
         contrary = "differs" if before.finding.holds else "agrees"
         said = f"{before.finding.verdict} as taken, {contrary} with initial-window=3"
@@ -433,7 +433,7 @@ def test_a_choice_that_a_paper_s_numbers_leave_undecided_makes_a_verdict_a_range
         assert after.finding.measured == before.finding.measured
     assert asked == [({"initial-window": value}, ["pecn/fig4"]) for value in window.others]
     chosen = replace(base, chosen={"handshake": "on"})
-    assert ranged(chosen, again).claims == base.claims, "of the choices as taken alone"
+    assert with_ranges(chosen, again).claims == base.claims, "of the choices as taken alone"
 
 
 def test_set_ups_are_ranked_by_the_printed_numbers_of_baselines_alone(
@@ -495,7 +495,7 @@ def test_a_paper_with_set_ups_is_judged_over_them(tmp_path: Path, monkeypatch: p
         contrary = [replace(each, finding=fact(not each.finding.holds)) for each in one.claims]
         return replace(base, figures=[replace(one, claims=contrary, origins=dict.fromkeys(one.origins, ()))])
 
-    for before, after in zip(base.claims, ranged(base, again).claims, strict=True):
+    for before, after in zip(base.claims, with_ranges(base, again).claims, strict=True):
         assert after.finding.as_taken == before.finding.verdict
         assert after.finding.set_ups == {"differs" if before.finding.holds else "agrees": 2}
         assert after.finding.could_be == [Verdict.DIFFERS, Verdict.AGREES]

@@ -16,7 +16,7 @@ from shortflow.judge.estimates import DECISIVE, ESTIMABLE, FAR, Estimate, studen
 from shortflow.judge.verdicts import Verdict, true_interval, verdict_of
 from shortflow.metrics.catalogue import MEAN_FCT, SIZE_MEAN_FCT
 from shortflow.metrics.data import RunData, Times, mean
-from shortflow.metrics.stakes import place
+from shortflow.metrics.stakes import stake_source
 from shortflow.metrics.statistic import Metric, MetricValue
 from shortflow.metrics.stats import nearest_rank
 from shortflow.result import as_measured
@@ -171,11 +171,15 @@ def _common_time(times: Sequence[Times]) -> float | None:
 
 def _up_to(cut_s: float, point: Results, metric: Metric, times: Sequence[Times]) -> Results:
     """The point with mean FCTs that count every flow up to `cut_s` seconds."""
-    _, (*_, longest, _, longest_s) = place(metric) or (None, ("", "", ""))
+    source = stake_source(metric)
+    assert source  # `_times` has times of mean FCTs alone
     runs = []
     for run, of in zip(point.runs, times, strict=True):
-        value = mean([min(time, cut_s) for time in of.values]) or 0.0
-        cut = {metric.name: value, **{name: min(run.metrics[name], cut_s) for name in (longest, longest_s)}}
+        # The stake of the mean is computed from the longest time, so this time is cut too.
+        cut = {
+            metric.name: mean([min(time, cut_s) for time in of.values]) or 0.0,
+            source.longest: min(run.metrics[source.longest], cut_s),
+        }
         rows = [
             MetricValue(row.metric, cut.get(row.metric.name, row.value), row.lower_bound and row.metric != metric)
             for row in run.rows

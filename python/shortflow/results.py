@@ -62,7 +62,7 @@ class Results:
 
     def __post_init__(self) -> None:
         """Raises `ValueError` for two runs of one scheme and seed, which are a programming error."""
-        if not self.keys and not self.directory:
+        if not self.keys and not self.directory:  # several points, and a store, may repeat a scheme and seed
             seen = set()
             for run in self.done:
                 if (run.scheme, run.seed) in seen:

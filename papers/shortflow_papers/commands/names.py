@@ -62,10 +62,16 @@ def _of_choice(entry: Entry) -> Iterator[str]:
 
 
 def _with_reaches(entry: Entry) -> Entry:
-    """The entry of a choice, with the figures that follow each alternative at the quick scale, and the others."""
-    values = [value for value in entry["values"] if value != entry["taken"]]
-    found = {value: reach(entry["paper"], entry["name"], value) for value in values}
-    return {**entry, "reaches": {value: {"figures": ours, "others": others} for value, (ours, others) in found.items()}}
+    """The entry of a choice. Each alternative value has the figures that follow it, and the other figures of the paper.
+
+    A figure follows a value if a study of the figure does so at the quick scale.
+    """
+    reaches = {}
+    for value in entry["values"]:
+        if value != entry["taken"]:
+            following, others = reach(entry["paper"], entry["name"], value)
+            reaches[value] = {"figures": following, "others": others}
+    return {**entry, "reaches": reaches}
 
 
 def _short(figures: Sequence[str]) -> str:

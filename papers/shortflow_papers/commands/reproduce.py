@@ -29,9 +29,9 @@ from shortflow_papers.reproduction.sensitivity import (
     combinations_of,
     outcomes,
     planned,
-    ranged,
     shifts,
     untried,
+    with_ranges,
 )
 from shortflow_papers.reproduction.summary import (
     claim_section,
@@ -110,7 +110,7 @@ def reproduce(
     runner = Runner(given.executor(jobs, dask), store)
     end = None if minutes is None else time.monotonic() + 60 * minutes
 
-    lines, parts = Lines(), list[Reproduction]()
+    lines, reproductions = Lines(), list[Reproduction]()
     if fit:
         with concluding(store), progress_bar("fit", lines) as runner.progress:
             found = runner.answer(ranked(chosen_figures, scale, note), conclude=False)
@@ -118,20 +118,21 @@ def reproduce(
         ranking = [{"choices": dict(each.values), "off": each.off, "measured": dict(each.ours)} for each in found]
         return Answer(lambda: {"fit": ranking}, [fit_section(found)])
 
-    def again(chosen: Chosen, figures: Sequence[Figure]) -> Reproduction:
-        label = ", ".join(f"{name}={value}" for name, value in chosen.items()) or scale.value
+    def reproduce_with(values: Chosen, figures: Sequence[Figure]) -> Reproduction:
+        label = ", ".join(f"{name}={value}" for name, value in values.items()) or scale.value
         with progress_bar(label, lines) as runner.progress:
-            found = runner.answer(ask_reproduction(figures, scale, chosen), conclude=False)
-        parts.append(found)
+            found = runner.answer(ask_reproduction(figures, scale, values), conclude=False)
+        reproductions.append(found)
         return found
 
     with concluding(store):
-        done = again(chosen, chosen_figures)
-        moved = _sensitivity(done, again, out / "tried.json", end, lines) if sensitivity else []
-        done = ranged(done, again)
-    runs = frozenset[str]().union(*(each.runs for each in parts))
-    simulated = frozenset[str]().union(*(each.runs - each.reused for each in parts))
-    done = replace(done, runs=runs, reused=runs - simulated, seconds=sum(each.seconds for each in parts))
+        done = reproduce_with(chosen, chosen_figures)
+        moved = _sensitivity(done, reproduce_with, out / "tried.json", end, lines) if sensitivity else []
+        done = with_ranges(done, reproduce_with)
+    runs = frozenset[str]().union(*(each.runs for each in reproductions))
+    # A run that one reproduction simulates and a later one reuses counts as simulated.
+    simulated = frozenset[str]().union(*(each.runs - each.reused for each in reproductions))
+    done = replace(done, runs=runs, reused=runs - simulated, seconds=sum(each.seconds for each in reproductions))
     note_report(write_pages(done, out), len(done.runs), len(done.reused), done.seconds)
     for change, places in done.not_reached.items():
         note(f"{change} is not followed by {', '.join(places)}")

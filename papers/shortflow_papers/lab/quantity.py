@@ -191,22 +191,24 @@ class Quantity:
 
     def lowest(self) -> "Quantity":
         """The lowest number over the points. Its interval accounts for the uncertainty of every point."""
-        return self._one("lowest", lambda studies: _extreme(self.points(studies).values(), min))
+        return self._with_one_number("lowest", lambda studies: _extreme(self.points(studies).values(), min))
 
     def highest(self) -> "Quantity":
         """The highest number over the points. Its interval accounts for the uncertainty of every point."""
-        return self._one("highest", lambda studies: _extreme(self.points(studies).values(), max))
+        return self._with_one_number("highest", lambda studies: _extreme(self.points(studies).values(), max))
 
     def mean(self) -> "Quantity":
         """Mean of the numbers over the points."""
-        return self._one("mean", partial(self._of_points, lambda values: math.fsum(values) / len(values), True))
+        return self._with_one_number(
+            "mean", partial(self._of_points, lambda values: math.fsum(values) / len(values), True)
+        )
 
     def trend(self) -> "Quantity":
         """Rank correlation of the numbers with the order of the points: 1 if they only rise, -1 if they only fall.
 
         The correlation is computed for each seed, and averaged over the seeds.
         """
-        trend = self._one("rank correlation of", partial(self._of_points, rank_correlation, False))
+        trend = self._with_one_number("rank correlation of", partial(self._of_points, rank_correlation, False))
         return replace(trend, unit="", neutral=0.0)
 
     def within(self, low: float = -math.inf, high: float = math.inf) -> ClaimCondition:
@@ -277,7 +279,9 @@ class Quantity:
             return None
         return (_over(self.neutral), math.inf) if paper > self.neutral else (-math.inf, _under(self.neutral))
 
-    def _one(self, word: str, of: Callable[[Studies], Estimate]) -> "Quantity":
+    def _with_one_number(self, word: str, of: Callable[[Studies], Estimate]) -> "Quantity":
+        """The quantity with one number in place of a number per point: `of` computes it, and `word` says how."""
+
         def find(studies: Studies, _: Mapping[str, SelectedValues]) -> Points:
             return {"": of(studies)}
 

@@ -171,7 +171,7 @@ def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
     return found
 
 
-def ranged(base: Reproduction, again: Again) -> Reproduction:
+def with_ranges(base: Reproduction, again: Again) -> Reproduction:
     """The reproduction with verdicts that span undecided choices of each paper, and its set-ups.
 
     With changed choices, the reproduction stays as it is.

@@ -155,23 +155,31 @@ def load_tried(file: Path) -> dict[str, dict[str, Tried]]:
 
 
 def _unpacked(deciding: str, taken: str, by_outcome: Mapping[str, str], values: Sequence[str]) -> Tried:
+    """Outcomes of a claim from their form in a file, in which `3,2+5` stands for `values[3]`, and for 2 and 5 at once.
+
+    `_Paper` describes the form.
+    """
     found = Tried(deciding, Outcome.read(taken))
-    for said, names in by_outcome.items():
-        texts = ["+".join(values[int(place)] for place in name.split("+")) for name in names.split(",")]
-        if said == _NO_CHANGE:
+    for outcome, indices in by_outcome.items():
+        texts = ["+".join(values[int(index)] for index in at_once.split("+")) for at_once in indices.split(",")]
+        if outcome == _NO_CHANGE:
             found.unchanged = texts
+        elif outcome == _AS_TAKEN:
+            found.others |= dict.fromkeys(texts, found.taken)
         else:
-            found.others |= dict.fromkeys(texts, found.taken if said == _AS_TAKEN else Outcome.read(said))
+            found.others |= dict.fromkeys(texts, Outcome.read(outcome))
     return found
 
 
 def _packed(tried: Tried, values: dict[str, int]) -> list[Any]:
+    """Outcomes of a claim in their form in a file. Adds values without an index to `values`."""
+    outcomes = {text: _AS_TAKEN if each == tried.taken else each.text for text, each in tried.others.items()}
+    outcomes |= dict.fromkeys(tried.unchanged, _NO_CHANGE)
     by_outcome: dict[str, list[str]] = {}
-    for name, outcome in [*tried.others.items(), *((each, None) for each in tried.unchanged)]:
-        said = _NO_CHANGE if outcome is None else _AS_TAKEN if outcome == tried.taken else outcome.text
-        places = [str(values.setdefault(each, len(values))) for each in name.split("+")]
-        by_outcome.setdefault(said, []).append("+".join(places))
-    return [tried.deciding, tried.taken.text, {said: ",".join(names) for said, names in by_outcome.items()}]
+    for text, outcome in outcomes.items():
+        indices = [str(values.setdefault(value, len(values))) for value in text.split("+")]
+        by_outcome.setdefault(outcome, []).append("+".join(indices))
+    return [tried.deciding, tried.taken.text, {outcome: ",".join(of) for outcome, of in by_outcome.items()}]
 
 
 def at(scale: Scale, every: Mapping[str, Mapping[str, Tried]]) -> dict[str, Tried]:

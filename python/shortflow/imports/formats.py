@@ -69,19 +69,21 @@ def read_all(files: Sequence[File], name: str | None, options: Options) -> list[
     found: list[tuple[File, Format, Part]] = []
     together: dict[str, tuple[Format, list[File]]] = {}
 
-    def read(file: File) -> None:
+    def read(file: File) -> list[str]:
+        """Reads a file, or keeps it for its format's `read_all`. Returns the further files that it names."""
         form = recognised(file, name)
         if form.read_all:
             together.setdefault(form.name, (form, []))[1].append(file)
-        else:
-            found.append((file, form, form.read(file, options)))
+            return []
+        part = form.read(file, options)
+        found.append((file, form, part))
+        return part.more
 
-    several = list(dict.fromkeys(files))
-    for file in several:
-        read(file)
-    if len(several) == 1 and found:
-        for named in found[0][2].more:
-            read(File(several[0].path.parent / named))
+    distinct = list(dict.fromkeys(files))
+    named = [more for file in distinct for more in read(file)]
+    if len(distinct) == 1:
+        for more in named:
+            read(File(distinct[0].path.parent / more))
     for form, of_form in together.values():
         assert form.read_all
         found.append((of_form[0], form, form.read_all(of_form, options)))

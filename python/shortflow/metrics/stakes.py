@@ -19,7 +19,7 @@ from shortflow.metrics.catalogue import (
     SIZE_MEAN_FCT,
     SLOWDOWN,
 )
-from shortflow.metrics.statistic import Metric, MetricValue
+from shortflow.metrics.statistic import Metric, MetricValue, Statistic
 from shortflow.metrics.stats import rank
 from shortflow.quantities import parse
 from shortflow.scenario import Setting
@@ -41,21 +41,42 @@ _GOODPUTS = {FLOW_GOODPUT: MEAN_FCT, SIZE_FLOW_GOODPUT: SIZE_MEAN_FCT}
 """Each statistic of goodput per flow, with the mean completion time of the same flows."""
 
 
-@functools.cache
-def place(metric: Metric) -> tuple[float | None, Sequence[str]] | None:
-    """The metric's percentile (None for a mean), and the names of the metrics from which its stake is computed.
+class StakeSource(NamedTuple):
+    """The metric's percentile, and the names of the metrics from which its stake is computed."""
 
-    The names are those of the number of flows, the mean, the maximum, the mean time and the maximum time. For slowdowns
-    of a class, a sixth name is that of the class's p5 time, which stands for the time of the smallest flows. None for a
-    metric that is neither a mean nor a percentile of times or slowdowns.
-    """
+    percent: float | None
+    """The percentile; None for a mean."""
+    number: str
+    """Number of flows or tasks."""
+    mean: str
+    longest: str
+    mean_s: str
+    """Mean time; equals `mean` unless the metric is a slowdown."""
+    longest_s: str
+    smallest_s: str | None
+    """For slowdowns of a class: the class's p5 time, which stands for the time of the smallest flows."""
+
+
+@functools.cache
+def stake_source(metric: Metric) -> StakeSource | None:
+    """Source of a metric's stake; None for a metric that is neither a mean nor a percentile of times or slowdowns."""
+
+    def name(statistic: Statistic) -> str:
+        return replace(metric, statistic=statistic).name
+
     for family in FAMILIES:
         percent = next((each for each, of in family.percentiles.items() if of is metric.statistic), None)
         if percent or family.mean is metric.statistic:
             times = family.times or family
-            others = (family.number, family.mean, family.percentiles[100], times.mean, times.percentiles[100])
-            smallest = [times.percentiles[5]] if family.mean is SLOWDOWN else []
-            return percent, [replace(metric, statistic=each).name for each in (*others, *smallest)]
+            return StakeSource(
+                percent,
+                number=name(family.number),
+                mean=name(family.mean),
+                longest=name(family.percentiles[100]),
+                mean_s=name(times.mean),
+                longest_s=name(times.percentiles[100]),
+                smallest_s=name(times.percentiles[5]) if family.mean is SLOWDOWN else None,
+            )
     return None
 
 
@@ -71,18 +92,21 @@ def stake(metric: Metric, values: Mapping[str, float], risk: Risk) -> float:
         of_time = replace(metric, statistic=_GOODPUTS[metric.statistic])
         later = stake(of_time, values, risk) / values.get(of_time.name, math.inf)
         return values.get(metric.name, 0.0) * later / (1 + later)
-    known = place(metric)
-    if known is None or not all(values.get(name) for name in known[1]):
+    source = stake_source(metric)
+    if source is None or not all(values.get(name) for name in source[1:] if name):
         return 0.0
-    percent = known[0]
-    count, mean, longest, mean_s, longest_s, *smallest_s = (values[name] for name in known[1])
-    pace = max([mean / mean_s, *(1 / each for each in smallest_s)])  # increase of the metric per second of delay
+    count, mean, longest, longest_s = (
+        values[name] for name in (source.number, source.mean, source.longest, source.longest_s)
+    )
+    pace = mean / values[source.mean_s]  # increase of the metric per second of delay
+    if source.smallest_s:
+        pace = max(pace, 1 / values[source.smallest_s])
     had_timeouts = bool(risk.classes) if metric.flow_class is None else metric.flow_class in risk.classes
     timeout = 0.0 if had_timeouts and longest_s >= risk.timeout_s else risk.timeout_s * pace
-    if percent is None:
+    if source.percent is None:
         return max(longest - mean, timeout) / count
     # The percentile moves up by one rank. The gaps between the ranks above are taken as those of an exponential tail.
-    later = int(count) - rank(int(count), percent)
+    later = int(count) - rank(int(count), source.percent)
     below = mean if later == 1 else values[metric.name]
     return max(longest - below, timeout) / (later * (1 + math.log(later)))
 

@@ -10,7 +10,7 @@ from shortflow.judge.best import Order
 from shortflow.judge.estimates import DECISIVE, ESTIMABLE, mean_table
 from shortflow.judge.verdicts import Verdict
 from shortflow.metrics.catalogue import FCT, MEAN_FCT, STATISTICS, TASK_TIME, UNFINISHED, short_and_long
-from shortflow.metrics.stakes import place
+from shortflow.metrics.stakes import stake_source
 from shortflow.metrics.statistic import TASKS, Metric
 from shortflow.order import AnswerLine, is_exact, line_of, margin, on_common_seeds
 from shortflow.quantities import counted
@@ -188,11 +188,11 @@ class Ranking:
     def _few_flows(self) -> Iterator[str]:
         """Note for each metric that is a percentile of too few flows."""
         for metric in self.metrics:
-            found = place(metric)
-            if found is None or found[0] is None or found[0] >= 100:
+            source = stake_source(metric)
+            if source is None or source.percent is None or source.percent >= 100:
                 continue
-            wanted = round(_BEYOND / (1 - found[0] / 100))
-            counts = self._counts(found[1][0])
+            wanted = round(_BEYOND / (1 - source.percent / 100))
+            counts = self._counts(source.number)
             if counts and min(counts) < wanted:
                 one, many = (metric.task, TASKS[metric.task]) if metric.task else ("flow", "flows")
                 each = " in each seed" if len(self.study.seeds) > 1 else ""

@@ -93,6 +93,7 @@ def verdict(tuning: Tuning, check: Check, number: int) -> VerdictInWords:
         *_unfinished(tuning, check, number),
         *_objectives(tuning, check, number),
         *_constraints(check, number),
+        # A constraint that this scenario cannot measure is named, but must not change the joint verdict.
         *(
             VerdictInWords(Verdict.AGREES, f"{each} is left out, because it is not measured there")
             for each in check.left_out
@@ -256,7 +257,7 @@ def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[VerdictIn
         words = f"{here.metric} is {' and '.join(beside)}"
         if before and here.gain(before.estimate.value) < 0:
             words += f" ({before.words(unit, interval=False)} on the trials' seeds)"
-        if tuning.yardstick is None:
+        if tuning.yardstick is None:  # all references are infeasible, so only feasibility decides
             yield VerdictInWords(Verdict.AGREES, words)
         else:
             gained = _has_gained(tuning, trial)
