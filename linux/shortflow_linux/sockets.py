@@ -67,17 +67,18 @@ def get_class(sock: socket.socket) -> Literal["short", "long"] | None:
 
 
 def _set(sock: socket.socket, option: int, value: int) -> None:
-    with _told():
+    with _errors_with_reason():
         sock.setsockopt(_SOL_SHORTFLOW, option, struct.pack("=Q", value))
 
 
 def _get(sock: socket.socket, option: int) -> int:
-    with _told():
+    with _errors_with_reason():
         return int(struct.unpack("=Q", sock.getsockopt(_SOL_SHORTFLOW, option, 8))[0])
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _errors_with_reason() -> Iterator[None]:
+    """Replaces the kernel's text in errors about an unknown option by the likely reason."""
     try:
         yield
     except OSError as error:

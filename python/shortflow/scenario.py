@@ -226,22 +226,22 @@ def idle_notes(schemes: Iterable[tuple[str, Iterable[str], Iterable[tuple[str, s
     Each item of `schemes` has a scheme's name, its own keys, and its idle keys with the condition for an effect. A
     scheme's own key is reported only if no compared scheme uses the key.
     """
-    under: dict[tuple[str, str], list[str]] = {}
-    having, ignoring = Counter[str](), Counter[str]()
+    names_of: dict[tuple[str, str], list[str]] = {}  # schemes that ignore a key, by key and condition
+    having, ignoring = Counter[str](), Counter[str]()  # number of schemes by key
     for name, keys, idle in schemes:
         having.update(keys)
         for key, condition in idle:
             ignoring[key] += 1
-            under.setdefault((key, condition), []).append(name)
-    together: dict[tuple[str, str], list[str]] = {}
-    for (key, condition), names in under.items():
+            names_of.setdefault((key, condition), []).append(name)
+    keys_of: dict[tuple[str, str], list[str]] = {}  # keys with one sentence, by the schemes' names and condition
+    for (key, condition), names in names_of.items():
         if not key.startswith(SCHEME_PREFIXES) or ignoring[key] >= having[key]:
-            together.setdefault((", ".join(dict.fromkeys(names)), condition), []).append(key)
+            keys_of.setdefault((", ".join(dict.fromkeys(names)), condition), []).append(key)
     notes: list[str] = []
-    for (ignorers, condition), several in together.items():
+    for (ignorers, condition), keys in keys_of.items():
         # A part of a scheme is reported as a sentence, such as "the red queue never marks".
-        notes += [f"{part} under {ignorers}: it does only if {condition}" for part in several if " " in part]
-        settings = [key for key in several if " " not in key]
+        notes += [f"{part} under {ignorers}: it does only if {condition}" for part in keys if " " in part]
+        settings = [key for key in keys if " " not in key]
         has, acts = ("have", "they act") if settings[1:] else ("has", "it acts")
         notes += (
             [f"{', '.join(settings)} {has} no effect under {ignorers}: {acts} only if {condition}"] if settings else []

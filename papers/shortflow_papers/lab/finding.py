@@ -161,13 +161,18 @@ def ranging(
     counts = dict(Counter(each.verdict.value for each in set_ups))
     verdicts += [f"{verdict} with {counted(number, 'set-up')}" for verdict, number in counts.items()]
     notes = [f"{finding.verdict.value} as taken, {', '.join(verdicts)}", *([finding.note] if finding.note else [])]
-    change = [name.partition("=")[0] for name, each in others.items() if _moved(finding, each)]
-    change += ["the set-up"] * any(_moved(finding, each) for each in set_ups)
-    left = change + [what for each in tested for what in each.open_by]
-    note = "; ".join([*notes, *numbers]) if change or numbers else finding.note
-    as_taken = finding.verdict.value if set_ups else ""
-    ranged = replace(finding, worst=worst, best=best, note=note, open_by=list(dict.fromkeys(left)))
-    return replace(ranged, as_taken=as_taken, set_ups=counts)
+    moved_by = [name.partition("=")[0] for name, each in others.items() if _moved(finding, each)]
+    moved_by += ["the set-up"] * any(_moved(finding, each) for each in set_ups)
+    open_by = moved_by + [cause for each in tested for cause in each.open_by]
+    return replace(
+        finding,
+        worst=worst,
+        best=best,
+        note="; ".join([*notes, *numbers]) if moved_by or numbers else finding.note,
+        open_by=list(dict.fromkeys(open_by)),
+        as_taken=finding.verdict.value if set_ups else "",
+        set_ups=counts,
+    )
 
 
 def _moved(finding: Finding, other: Finding) -> bool:

@@ -315,6 +315,7 @@ class Quantity:
         def findings(studies: Studies) -> dict[str, Finding]:
             points = some(self.points(studies), self.words)
             found = {name: placed(each, agrees, direction, self.unit) for name, each in points.items()}
+            # If the order holds at most points, ties at the other points have the right direction.
             if is_order and self.unit == RELATIVE and sum(each.holds for each in found.values()) > len(found) / 2:
                 ties = (agrees[0] - TIE, agrees[1] + TIE)
                 found = {name: placed(each, agrees, ties, self.unit) for name, each in points.items()}
@@ -373,17 +374,18 @@ def _digits(value: float, unit: str, scale: DisplayUnit) -> str:
     return f"{value / scale.divisor:{'+' if unit == RELATIVE else ''}.4g}"
 
 
-def _extreme(found: Collection[Estimate], of: Callable[[Sequence[float]], float]) -> Estimate:
+def _extreme(found: Collection[Estimate], extreme: Callable[[Sequence[float]], float]) -> Estimate:
     """Minimum or maximum of estimates. The ends of the interval are the extremes of the ends of all intervals."""
     intervals = [each.ci95 or (each.value, each.value) for each in found]
     ends = [true_interval(each, one_seed_decides=True) for each in found]
-    ci95 = (of([low for low, _ in intervals]), of([high for _, high in intervals]))
+    ci95 = (extreme([low for low, _ in intervals]), extreme([high for _, high in intervals]))
     return Estimate(
-        of([each.value for each in found]),
+        extreme([each.value for each in found]),
         ci95 if any(each.ci95 for each in found) else None,
         min(each.n for each in found),
-        lower_bound=of([high for _, high in ends]) == math.inf,
-        upper_bound=of([low for low, _ in ends]) == -math.inf,
+        # A bound among the estimates makes the extreme a bound only if the extreme may be at its open end.
+        lower_bound=extreme([high for _, high in ends]) == math.inf,
+        upper_bound=extreme([low for low, _ in ends]) == -math.inf,
     )
 
 

@@ -329,7 +329,11 @@ def _place(port: Pair) -> frozenset[str]:
 
 
 def _rest(rtt: float, links: Mapping[str, int], given: Mapping[str, float], across: int) -> float:
-    """Delay of links without a delay of their own: an equal share of the rest of the round-trip time."""
+    """Delay of links without a delay of their own: an equal share of the rest of the round-trip time.
+
+    A path has `across` links. `links` has the number of these links that each key is about, and `given` the delays by
+    key.
+    """
     taken = sum(links[key] * delay for key, delay in given.items())
     return (rtt / 2 - taken) / max(across - sum(links[key] for key in given), 1)
 

@@ -130,6 +130,8 @@ def _grid(file: File, several: Sequence[tuple[int, str]]) -> Grid:
 
 
 def _separator(lines: Sequence[str]) -> str:
+    """The sign that separates fields; empty for blanks."""
+
     def separates(sign: str) -> bool:
         return len(lines) > 0 and sum(sign in line for line in lines) > 0.8 * len(lines)
 
@@ -137,6 +139,7 @@ def _separator(lines: Sequence[str]) -> str:
     if certain:
         return certain
     if separates(","):
+        # If no comma is at the end of a word, commas are within numbers, such as decimal commas.
         tokens = [line.split() for line in lines]
         blanks = all(len(row) > 1 and not any(token.endswith(",") for token in row[:-1]) for row in tokens)
         return "" if blanks else ","
