@@ -37,8 +37,9 @@ fn every_key_moves_some_outcome() {
 }
 
 /// Keys without effect on an outcome: the title is text, `unmeasured` silences an error, and files are read whole.
-/// The keys of `parts` are exempt too, because they are those of `sizes`.
-const EXEMPT: [&str; 3] = [".title", ".unmeasured", "file"];
+/// The keys of `parts` are exempt too, because they are those of `sizes`. All kinds of traffic share the key `pfc_priority`,
+/// which a run in `OWN` moves.
+const EXEMPT: [&str; 4] = [".title", ".unmeasured", "file", ".pfc_priority"];
 
 /// Keys that draws seldom move, each with a scheme, settings around the key, and another value.
 type Own =
@@ -64,6 +65,10 @@ const OWN: &[Own] = &[
     ("switch.xon", "dctcp", LOSSLESS, ("switch.xon", "2KB")),
     ("switch.xoff_alpha", "dctcp", LOSSLESS, ("switch.xoff_alpha", "0.01")),
     ("switch.headroom", "dctcp", DYNAMIC, ("switch.headroom", "200KB")),
+    ("switch.lossless", "dctcp", TWO_PRIORITIES, ("switch.lossless", "[4]")),
+    ("switch.weights", "dctcp", TWO_PRIORITIES, ("switch.weights", "[1, 1, 1, 1, 9]")),
+    ("traffic.incast.pfc_priority", "dctcp", LOSSLESS, ("traffic.2.pfc_priority", "4")),
+    ("faults.pause_priority", "dctcp", PAUSED_PRIORITIES, ("faults.pause_priority", "4")),
     ("faults.pause_at", "dctcp", PORT, ("faults.pause_at", "1ms")),
     ("faults.resume_at", "dctcp", PAUSED, ("faults.resume_at", "2ms")),
     ("queue.priority-ecn.among", "sack over priority-ecn+ecn=classic", LOWEST, ("queue.among", "unmarked")),
@@ -221,6 +226,8 @@ const LOSSLESS: &[(&str, &str)] = &[
     ("switch", "{ buffer = \"1MB\", mark_above = \"200KB\", memory = \"1MB\", xoff = \"20KB\" }"),
     ("tcp", "{ initial_window = 100 }"),
 ];
+const TWO_PRIORITIES: &[(&str, &str)] = &[LOSSLESS[0], LOSSLESS[1], ("traffic.2.pfc_priority", "4")];
+const PAUSED_PRIORITIES: &[(&str, &str)] = &[PAUSED[0], ("traffic.2.pfc_priority", "4")];
 const DYNAMIC: &[(&str, &str)] = &[
     (
         "switch",

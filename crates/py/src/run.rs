@@ -284,6 +284,10 @@ impl PyOutcome {
         let windows = windows.map(|(class, window)| (&scenario.classes[class.index()], window.as_secs_f64()));
         meta.set_item("fairness_windows_s", windows.collect::<BTreeMap<_, _>>())?;
         meta.set_item("drops", self.drops(py)?)?;
+        let pauses = self.pauses_by_priority(py)?;
+        if !pauses.is_empty() {
+            meta.set_item("pauses", pauses)?;
+        }
         meta.set_item("unfinished", totals.unfinished)?;
         meta.set_item("remarks", self.remarks.iter().cloned().collect::<BTreeMap<_, _>>())?;
         meta.set_item("connections_peak", totals.connections_peak)?;
@@ -304,5 +308,21 @@ impl PyOutcome {
             Ok(drop)
         };
         self.outcome.drops.iter().map(row).collect()
+    }
+
+    /// Pauses by port and priority, if data has several priorities.
+    fn pauses_by_priority<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let mut rows = Vec::new();
+        for port in &self.outcome.ports {
+            for (priority, counts) in &port.pauses_by_priority {
+                let row = PyDict::new(py);
+                row.set_item("port", tables::port_name(&self.scenario, port.from, port.to))?;
+                row.set_item("priority", priority)?;
+                row.set_item("pauses", counts.pauses)?;
+                row.set_item("paused_s", counts.paused.as_secs_f64())?;
+                rows.push(row);
+            }
+        }
+        Ok(rows)
     }
 }

@@ -25,7 +25,7 @@
 //! | modules | content |
 //! |---|---|
 //! | [`prelude`] | names to run scenarios and to write laws |
-//! | [`scenario`], [`scheme`], [`service`], [`parameter_sets`], [`specs`], [`topology`], [`traffic`], [`routing`], [`queue`] | the parts of a run, and the lists of their kinds |
+//! | [`scenario`], [`scheme`], [`service`], [`parameter_sets`], [`specs`], [`topology`], [`traffic`], [`routing`], [`queue`], [`priorities`] | the parts of a run, and the lists of their kinds |
 //! | [`simulation`], [`ideal`], [`floor`] | runs by packets and by ideal schedulers, and a minimal loop as a lower bound on time |
 //! | [`outcome`], [`tables`], [`probe`], [`fairness`], [`remarks`], [`theory`] | results, remarks on results, and theory |
 //! | [`host`], [`packet`], [`tcp`], [`engine`], [`net`] | parts that tests and testbeds use directly |
@@ -50,6 +50,7 @@ pub mod outcome;
 pub mod packet;
 pub mod parameter_sets;
 pub mod prelude;
+pub mod priorities;
 pub mod probe;
 pub mod queue;
 mod reassembly;

@@ -189,6 +189,8 @@ pub struct PortRow {
     pub utilisation: f64,
     /// Pauses of data at the port, if data can be paused there. Not part of the digest.
     pub pauses: Option<PauseCounts>,
+    /// The same by priority, if data has several priorities. Outside the digest.
+    pub pauses_by_priority: Vec<(u8, PauseCounts)>,
 }
 
 /// Path of a backlogged flow.
@@ -271,6 +273,7 @@ impl PortRow {
             percentiles: port.percentiles(),
             utilisation: counters.busy.as_secs_f64() / seconds,
             pauses: port.pauses(),
+            pauses_by_priority: port.pauses_by_priority(),
         }
     }
 }

@@ -18,6 +18,7 @@ pub use read::tables;
 pub use tiers::Tiers;
 
 use crate::config::Setting;
+use crate::priorities::PrioritySet;
 use crate::routing::Routing;
 use crate::specs::{Conduct, HostSpec, Measure, SwitchSpec, TcpSpec};
 use crate::topology::Graph;
@@ -62,6 +63,8 @@ pub struct Spec {
     pub transports: BTreeMap<ClassId, TransportConfig>,
     /// Traffic entries in the order of the file.
     pub traffic: Vec<Box<dyn Traffic>>,
+    /// Priority of the data of each traffic entry.
+    pub priorities: Vec<u8>,
     /// Hosts between which flows run.
     pub peers: Peers,
     /// True if some flow has a deadline.
@@ -132,6 +135,16 @@ impl Spec {
     /// Settings of the switch port from `from` to `to`.
     pub fn switch_port(&self, from: NodeId, to: NodeId) -> &SwitchSpec {
         self.tiers.port(&self.graph, from, to).unwrap_or(&self.switch)
+    }
+
+    /// Priorities of data.
+    pub fn used_priorities(&self) -> PrioritySet {
+        self.priorities.iter().copied().collect()
+    }
+
+    /// Priorities of data that switches with flow control pause.
+    pub fn lossless(&self) -> PrioritySet {
+        self.used_priorities() & self.switch.lossless.unwrap_or(PrioritySet::ALL)
     }
 
     /// Half the transmission time of a full packet on a link of this rate. Jitter of this length breaks the

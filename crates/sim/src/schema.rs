@@ -160,6 +160,7 @@ fn described(entry: &Entry) -> Json {
 fn switch(entry: &Entry) -> Json {
     let table_of = |keys: Map<String, Json>| json!({ "type": "object", "properties": keys, "additionalProperties": false });
     let mut keys = properties(&entry.parameters);
+    keys.remove("lossless"); // the same at all switches
     keys.insert("up".to_owned(), table_of(keys.clone()));
     let mut schema = described(entry);
     schema["additionalProperties"] = table_of(keys);

@@ -4,6 +4,7 @@
 use crate::config::{
     ANY_SIZE, ANY_TIME, Flag, Format, KeywordOr, OCCUPANCY, POSITIVE_TIME, Positive, Shape, Unit, keys,
 };
+use crate::priorities::{PRIORITY_SET, PrioritySet, WEIGHTS, Weights};
 use crate::wire::Wire;
 use shortflow_spec::words;
 use shortflow_units::{Bytes, NodeId, Occupancy, Rate, Span};
@@ -25,7 +26,7 @@ keys! {
         /// static: each port has a buffer of its own
         pub memory: Option<Occupancy> = "static", KeywordOr("static", OCCUPANCY);
         /// alpha of the dynamic threshold: the limit of a port divided by the free memory
-        pub memory_alpha: f64 = "1", Positive(1000.0), acts: memory != "static" && xoff == "none";
+        pub memory_alpha: f64 = "1", Positive(1000.0), acts: memory != "static" && xoff == "none" || memory != "static" && lossy_data;
         /// XOFF of priority flow control: if a switch holds more data from one link, it pauses data at the other end of
         /// the link; none: no flow control, so full buffers drop packets
         pub xoff: Option<Bytes> = "none", KeywordOr("none", ANY_SIZE);
@@ -37,6 +38,11 @@ keys! {
         pub headroom: Option<Bytes> = "auto", KeywordOr("auto", ANY_SIZE), acts: xoff != "none";
         /// limit of XOFF, as a multiple of the free memory; none: XOFF does not depend on the free memory
         pub xoff_alpha: Option<f64> = "none", KeywordOr("none", Positive(1000.0)), acts: xoff != "none" && memory != "static";
+        /// priorities (traffic.pfc_priority) that XOFF pauses, the same at all switches; data of the others is lossy: it is
+        /// never paused, and takes only memory that lossless data cannot need; all priorities unless given
+        pub lossless: Option<PrioritySet> = optional, PRIORITY_SET, acts: xoff != "none";
+        /// weights of the priorities from 0 on, by which those with data share the link, such as [1, 1, 1, 2, 2]; 1 unless given
+        pub weights: Option<Weights> = optional, WEIGHTS, acts: several_priorities;
     }
 }
 

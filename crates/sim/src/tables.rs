@@ -373,6 +373,10 @@ pub fn packets(rows: &[PacketEvent], scenario: &Scenario) -> Vec<Column> {
         PacketEventKind::Dropped(reason) => reason.name(),
         _ => "",
     };
+    let frame_priority = |row: &PacketEvent| match row.kind {
+        PacketEventKind::Pause(priority) | PacketEventKind::Resume(priority) => Some(priority.into()),
+        _ => None,
+    };
     let of = |row: &PacketEvent, what: fn(&Packet) -> u64| row.packet.as_ref().map(what);
     let is = |row: &PacketEvent, what: fn(&Packet) -> bool| row.packet.as_ref().map(what);
     let columns = [
@@ -394,6 +398,7 @@ pub fn packets(rows: &[PacketEvent], scenario: &Scenario) -> Vec<Column> {
         ("ce", flag(rows, |row| is(row, |packet| packet.ecn == EcnField::Ce)), true),
         ("ece", flag(rows, |row| is(row, Packet::ece)), true),
         ("cwnd_seg", real(rows, |row| row.cwnd), true),
+        ("pfc_priority", small(rows, frame_priority), true),
     ];
     columns.into_iter().map(column).collect()
 }

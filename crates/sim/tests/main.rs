@@ -28,6 +28,7 @@ mod packets;
 mod papers;
 mod partial;
 mod path;
+mod pause_priorities;
 mod priority_classes;
 mod queue_distribution;
 mod queue_invariants;

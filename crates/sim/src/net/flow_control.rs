@@ -1,6 +1,6 @@
 //! Priority flow control — IEEE 802.1Qbb: a switch counts the bytes that it holds, by the link from which
-//! they arrived. If the count exceeds XOFF, the switch tells the other end of the link to pause data, until
-//! the count falls to XON.
+//! they arrived and by priority. If a count exceeds XOFF, the switch tells the other end of the link to pause
+//! the priority, until the count falls to XON.
 //!
 //! | symbol | field |
 //! |---|---|
@@ -10,32 +10,37 @@
 //!
 //! Choices:
 //! - A packet counts from its arrival until its transmission begins.
-//! - The state of a link changes only when its own packets arrive or leave. Memory that other packets free therefore has
-//!   its effect at the next of these events.
+//! - The states of a link change only when its own packets arrive or leave. Memory that other packets free
+//!   therefore has its effect at the next of these events.
 //! - A pause lasts until a frame ends it. Frames are not refreshed, and pauses have no timeout.
 //! - A frame precedes all waiting packets, but waits for the packet in transmission. A frame has 64 bytes and
 //!   delays no packet.
-//! - There are two classes: data may be paused, and all other packets are never paused.
+//! - Packets without data are never paused. Data of lossy priorities is never paused, and takes free memory.
+//! - A frame pauses or resumes one priority.
 
 use super::Port;
+use super::pauses::FreedMemory;
+use crate::priorities::{PRIORITIES, PrioritySet};
 use crate::scenario::{Scenario, lossless};
 use crate::specs::SwitchSpec;
 use crate::topology::Graph;
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, PortId, Rate};
 use std::collections::BTreeMap;
 
-/// A frame that pauses or resumes data.
+/// A frame that pauses or resumes a priority.
 #[derive(Debug, Clone, Copy)]
 pub struct PauseFrame {
     /// The port that must obey the frame.
     pub port: PortId,
     /// Arrival time at that port.
     pub at: Instant,
-    /// True if the frame pauses data, false if it resumes data.
+    /// The priority.
+    pub priority: u8,
+    /// True if the frame pauses the priority, false if it resumes the priority.
     pub pauses: bool,
 }
 
-/// Count of one link's packets at its switch.
+/// Counts of one link's packets at its switch.
 #[derive(Debug, Clone, Copy)]
 struct Ingress {
     node: NodeId,
@@ -43,8 +48,9 @@ struct Ingress {
     xon: Bytes,
     /// Alpha of the dynamic threshold, and the memory without all headroom.
     alpha: Option<(f64, Bytes)>,
-    held: Bytes,
-    is_paused: bool,
+    /// Lossless data by priority.
+    held: [Bytes; PRIORITIES],
+    paused: PrioritySet,
 }
 
 /// Counts for the links at all switches of a network.
@@ -54,9 +60,32 @@ pub(crate) struct FlowControl {
     ingress: Vec<Option<Ingress>>,
     /// Bytes held by each node.
     used: Vec<Bytes>,
+    /// Priorities that links pause.
+    lossless: PrioritySet,
 }
 
 impl FlowControl {
+    /// Puts ports under the flow control of `scenario`. Returns its accounts, and `true` if some port may be paused.
+    pub(crate) fn control(scenario: &Scenario, ports: &mut [Port]) -> (Option<Box<FlowControl>>, bool) {
+        let accounts = FlowControl::new(scenario);
+        let pauses = || scenario.faults.iter().filter_map(|fault| Some((fault, fault.pause?)));
+        if accounts.is_none() && pauses().next().is_none() {
+            return (None, false);
+        }
+        let priorities = lossless::at_ports(scenario);
+        let affected = accounts.iter().flat_map(|accounts| accounts.affected_ports(&scenario.graph));
+        for ((port, priorities), _) in ports.iter_mut().zip(&priorities).zip(affected).filter(|(_, is)| *is) {
+            port.control_flow(*priorities);
+        }
+        for (fault, during) in pauses() {
+            for port in &fault.ports {
+                ports[port.index()].control_flow(priorities[port.index()]);
+                ports[port.index()].plan_pause(during, fault.pause_priorities);
+            }
+        }
+        (accounts, true)
+    }
+
     /// The flow control of `scenario`; `None` if no port has a threshold.
     pub(crate) fn new(scenario: &Scenario) -> Option<Box<FlowControl>> {
         let graph = &scenario.graph;
@@ -68,7 +97,8 @@ impl FlowControl {
         let ingress =
             |(from, to, _): (NodeId, NodeId, Rate)| ingress(scenario, (from, to), reserved[to.index()]);
         let ingress = graph.directions().map(ingress).collect();
-        Some(Box::new(FlowControl { ingress, used: vec![Bytes::ZERO; graph.nodes.len()] }))
+        let used = vec![Bytes::ZERO; graph.nodes.len()];
+        Some(Box::new(FlowControl { ingress, used, lossless: scenario.lossless() }))
     }
 
     /// Marks the ports that flow control affects: their far end may pause them, or their node counts bytes by link.
@@ -79,58 +109,71 @@ impl FlowControl {
         of_ports.map(|((from, ..), ingress)| ingress.is_some() || counts[from.index()]).collect()
     }
 
-    /// Counts a packet that arrived from port `from`. Returns `true` if its link has a threshold.
-    pub(crate) fn arrive(&mut self, from: PortId, wire: u16) -> bool {
+    /// Counts data that arrived from port `from`. Returns `true` if its link has a threshold.
+    pub(crate) fn arrive(&mut self, from: PortId, priority: u8, wire: u16) -> bool {
         let Some(Some(ingress)) = self.ingress.get_mut(from.index()) else { return false };
-        ingress.held += Bytes::new(wire.into());
-        self.used[ingress.node.index()] += Bytes::new(wire.into());
+        let wire = Bytes::new(wire.into());
+        self.used[ingress.node.index()] += wire;
+        ingress.held[usize::from(priority)] += wire;
         true
     }
 
-    /// Releases the bytes of a packet that arrived from port `from`.
-    pub(crate) fn leave(&mut self, from: PortId, wire: u16) {
+    /// Releases memory.
+    pub(super) fn leave(&mut self, FreedMemory { from, priority, wire }: FreedMemory) {
         let Some(Some(ingress)) = self.ingress.get_mut(from.index()) else { return };
-        let (wire, used) = (Bytes::new(wire.into()), &mut self.used[ingress.node.index()]);
-        (ingress.held, *used) = (ingress.held - wire, *used - wire);
+        let (held, used) = (&mut ingress.held[usize::from(priority)], &mut self.used[ingress.node.index()]);
+        let wire = Bytes::new(wire.into());
+        (*held, *used) = (*held - wire, *used - wire);
     }
 
     /// Bytes that all links count.
     pub(crate) fn counted(&self) -> Bytes {
-        self.ingress.iter().flatten().fold(Bytes::ZERO, |sum, ingress| sum + ingress.held)
+        self.ingress.iter().flatten().flat_map(|ingress| ingress.held).fold(Bytes::ZERO, Bytes::plus)
     }
 
-    /// Updates the state of a link. Returns `true` if the link must now pause, and `false` if it must now resume.
-    pub(crate) fn update(&mut self, from: PortId) -> Option<bool> {
-        let ingress = self.ingress.get_mut(from.index())?.as_mut()?;
+    /// Updates the states of a link. Calls `change` with each priority that the link must now pause (`true`)
+    /// or resume.
+    pub(crate) fn update(&mut self, from: PortId, mut change: impl FnMut(u8, bool)) {
+        let Some(Some(ingress)) = self.ingress.get_mut(from.index()) else { return };
         let free = |memory: Bytes| memory.get().saturating_sub(self.used[ingress.node.index()].get());
         let dynamic = ingress.alpha.map(|(alpha, memory)| Bytes::new((alpha * free(memory) as f64) as u64));
         let xoff = dynamic.unwrap_or(ingress.xoff).min(ingress.xoff);
         let xon = ingress.xon.min(xoff);
-        let is_paused = if ingress.is_paused { ingress.held > xon } else { ingress.held > xoff };
-        (std::mem::replace(&mut ingress.is_paused, is_paused) != is_paused).then_some(is_paused)
+        let before = ingress.paused;
+        let exceeds = |priority: &u8| {
+            ingress.held[usize::from(*priority)] > if before.has(*priority) { xon } else { xoff }
+        };
+        ingress.paused = self.lossless.iter().filter(exceeds).collect();
+        (ingress.paused - before).iter().for_each(|priority| change(priority, true));
+        (before - ingress.paused).iter().for_each(|priority| change(priority, false));
     }
 
-    /// Resets the state of a link that failed or recovered, because its other end is no longer paused.
+    /// Resets the states of a link that failed or recovered, because its other end is no longer paused.
     pub(crate) fn reset(&mut self, from: PortId) {
         if let Some(Some(ingress)) = self.ingress.get_mut(from.index()) {
-            ingress.is_paused = false;
+            ingress.paused = PrioritySet::NONE;
         }
     }
 
-    /// Takes the count of a link from the part that simulates its switch.
+    /// Takes the counts of a link from the part that simulates its switch.
     pub(crate) fn adopt(&mut self, from: PortId, other: &FlowControl) {
         self.ingress[from.index()] = other.ingress[from.index()];
     }
 
-    /// Finds a cycle of ports that have been paused since `deadline` or longer and wait for each other.
-    /// Returns the ports, and the time since which all of them are paused. A paused port is in no cycle if it
-    /// can resume after the ports outside cycles have sent all their packets.
+    /// Finds a cycle of ports whose data of one priority has been paused since `deadline` or longer and that
+    /// wait for each other. Returns the ports, and the time since which all of them are paused. A paused port
+    /// is in no cycle if it can resume after the ports outside cycles have sent all their packets.
     pub(crate) fn deadlock(&self, ports: &[Port], deadline: Instant) -> Option<(Vec<PortId>, Instant)> {
-        let is_stuck = |port: &Port| port.stuck_since().is_some_and(|since| since <= deadline);
+        self.lossless.iter().find_map(|priority| self.deadlock_of(priority, ports, deadline))
+    }
+
+    fn deadlock_of(&self, priority: u8, ports: &[Port], deadline: Instant) -> Option<(Vec<PortId>, Instant)> {
+        let is_stuck = |port: &Port| port.stuck_since(priority).is_some_and(|since| since <= deadline);
         let stuck = ports.iter().enumerate().filter(|(_, port)| is_stuck(port));
         let mut waiting: BTreeMap<PortId, BTreeMap<PortId, Bytes>> =
-            stuck.map(|(number, port)| (PortId::from(number), port.waiting_by_origin())).collect();
-        while let Some(free) = waiting.keys().copied().find(|port| self.can_resume(*port, &waiting)) {
+            stuck.map(|(number, port)| (PortId::from(number), port.waiting_by_origin(priority))).collect();
+        while let Some(free) = waiting.keys().copied().find(|port| self.can_resume(*port, priority, &waiting))
+        {
             waiting.remove(&free);
         }
         let mut way = vec![*waiting.keys().next()?];
@@ -139,7 +182,7 @@ impl FlowControl {
             let next = *waiting.iter().find(|(_, origins)| origins.contains_key(&last))?.0;
             if let Some(begin) = way.iter().position(|before| *before == next) {
                 let cycle = way.split_off(begin);
-                let since = cycle.iter().filter_map(|port| ports[port.index()].stuck_since()).max();
+                let since = cycle.iter().filter_map(|port| ports[port.index()].stuck_since(priority)).max();
                 return since.map(|since| (cycle, since));
             }
             way.push(next);
@@ -148,8 +191,13 @@ impl FlowControl {
 
     /// True if the port could resume if its switch held only those of its packets that wait in the ports
     /// `waiting`.
-    fn can_resume(&self, port: PortId, waiting: &BTreeMap<PortId, BTreeMap<PortId, Bytes>>) -> bool {
-        let Some(ingress) = self.ingress[port.index()].filter(|ingress| ingress.is_paused) else {
+    fn can_resume(
+        &self,
+        port: PortId,
+        priority: u8,
+        waiting: &BTreeMap<PortId, BTreeMap<PortId, Bytes>>,
+    ) -> bool {
+        let Some(ingress) = self.ingress[port.index()].filter(|ingress| ingress.paused.has(priority)) else {
             return true;
         };
         let held =
@@ -169,5 +217,5 @@ fn ingress(scenario: &Scenario, (from, to): (NodeId, NodeId), reserved: Bytes) -
         (Some(alpha), Some(Occupancy::Bytes(memory))) => Some((alpha, memory.saturating_sub(reserved))),
         _ => None,
     };
-    Some(Ingress { node: to, xoff, xon, alpha, held: Bytes::ZERO, is_paused: false })
+    Some(Ingress { node: to, xoff, xon, alpha, held: [Bytes::ZERO; PRIORITIES], paused: PrioritySet::NONE })
 }

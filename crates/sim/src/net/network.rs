@@ -33,20 +33,17 @@ struct PortHooks {
     /// Port from which the packet in a switch came.
     source: Option<PortId>,
     watch: Option<PacketTracer>,
+    /// Priority of each connection, by number.
+    priorities: Vec<u8>,
 }
 
 impl PortHooks {
     /// Shared memory, flow control and planned pauses of `scenario`, which prepare `ports` for pauses; `None`
     /// without any.
     fn of(scenario: &Scenario, ports: &mut [Port]) -> Option<Box<PortHooks>> {
-        let (memory, flow_control) = (SharedMemory::new(scenario), FlowControl::new(scenario));
-        let affected = flow_control.iter().flat_map(|control| control.affected_ports(&scenario.graph));
-        ports.iter_mut().zip(affected).filter(|(_, is)| *is).for_each(|(port, _)| port.control_flow());
-        let pauses = scenario.faults.iter().filter_map(|fault| Some((&fault.ports, fault.pause?)));
-        pauses.clone().for_each(|(planned, during)| {
-            planned.iter().for_each(|port| ports[port.index()].plan_pause(during));
-        });
-        let is_special = memory.is_some() || flow_control.is_some() || pauses.count() > 0;
+        let memory = SharedMemory::new(scenario);
+        let (flow_control, pauses) = FlowControl::control(scenario, ports);
+        let is_special = memory.is_some() || pauses;
         is_special.then(|| Box::new(PortHooks { memory, flow_control, ..PortHooks::default() }))
     }
 }

@@ -5,6 +5,7 @@
 
 use super::watch::{PacketEvent, PacketEventKind};
 use crate::packet::{EcnField, Packet, PacketType};
+use crate::priorities::PRIORITIES;
 use shortflow_cc::Host;
 use shortflow_units::{HostId, Instant, PortId};
 
@@ -50,8 +51,12 @@ impl Capture {
         if event.port != Some(self.port) {
             return;
         }
-        if let PacketEventKind::Pause | PacketEventKind::Resume = event.kind {
-            return self.write(event.at, (pause_frame(event.kind == PacketEventKind::Pause), 0));
+        match event.kind {
+            PacketEventKind::Pause(priority) => {
+                return self.write(event.at, (pause_frame(priority, u16::MAX), 0));
+            }
+            PacketEventKind::Resume(priority) => return self.write(event.at, (pause_frame(priority, 0), 0)),
+            _ => {}
         }
         let Some(packet) = &event.packet else { return };
         match event.kind {
@@ -127,15 +132,13 @@ fn time(at: Instant) -> ([u8; 4], [u8; 4]) {
     (((ns >> 32) as u32).to_le_bytes(), (ns as u32).to_le_bytes())
 }
 
-/// A frame of priority flow control (IEEE 802.1Qbb). It pauses class 3 for the longest possible time, or
-/// resumes it.
-fn pause_frame(pauses: bool) -> Vec<u8> {
+/// A frame of priority flow control (IEEE 802.1Qbb). It sets the pause time of one priority.
+fn pause_frame(priority: u8, time: u16) -> Vec<u8> {
     const TO_THE_OTHER_END: [u8; 6] = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
-    const DATA: usize = 3;
-    let mut times = [0u16; 8];
-    times[DATA] = if pauses { u16::MAX } else { 0 };
+    let mut times = [0u16; PRIORITIES];
+    times[usize::from(priority)] = time;
     let mut frame = [&TO_THE_OTHER_END[..], &[2, 0xff, 0, 0, 0, 0], &[0x88, 0x08, 0x01, 0x01]].concat();
-    frame.extend((1u16 << DATA).to_be_bytes());
+    frame.extend((1u16 << priority).to_be_bytes());
     frame.extend(times.map(u16::to_be_bytes).concat());
     frame.resize(60, 0); // captures have no frame check sequence
     frame

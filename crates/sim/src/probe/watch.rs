@@ -29,10 +29,10 @@ pub enum PacketEventKind {
     Acked,
     /// The sender's retransmission timer has expired.
     TimedOut,
-    /// A port has sent a frame of priority flow control that pauses data at the other end.
-    Pause,
-    /// A port has sent a frame that resumes data at the other end.
-    Resume,
+    /// A port has sent a frame of priority flow control that pauses this priority at the other end.
+    Pause(u8),
+    /// A port has sent a frame that resumes this priority at the other end.
+    Resume(u8),
 }
 
 impl PacketEventKind {
@@ -48,8 +48,8 @@ impl PacketEventKind {
             PacketEventKind::Delivered => "delivered",
             PacketEventKind::Acked => "ack",
             PacketEventKind::TimedOut => "timeout",
-            PacketEventKind::Pause => "pause",
-            PacketEventKind::Resume => "resume",
+            PacketEventKind::Pause(_) => "pause",
+            PacketEventKind::Resume(_) => "resume",
         }
     }
 }
@@ -358,15 +358,15 @@ impl PacketTracer {
         self.end(cwnd, place);
     }
 
-    /// Records that a frame of flow control left a port at `at`.
-    pub fn frame(&mut self, at: Instant, port: PortId, pauses: bool) {
+    /// Records that a frame of flow control, which pauses or resumes a priority, left a port at `at`.
+    pub fn frame(&mut self, at: Instant, port: PortId, (priority, pauses): (u8, bool)) {
         let chosen = self.what.frames;
         if !(chosen || self.what.ports.contains(&port)) || !self.what.during.contains(&at) {
             return;
         }
         self.noted.push(PacketEvent {
             at,
-            kind: if pauses { PacketEventKind::Pause } else { PacketEventKind::Resume },
+            kind: if pauses { PacketEventKind::Pause(priority) } else { PacketEventKind::Resume(priority) },
             port: Some(port),
             backlog: None,
             packet: None,

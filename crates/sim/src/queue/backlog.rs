@@ -93,6 +93,18 @@ impl Room {
     }
 }
 
+impl Room {
+    /// The room of one queue of the port, whose other queues hold `others`.
+    pub fn without(self, others: Backlog) -> Room {
+        let limit = match self.limit {
+            Occupancy::Packets(packets) => Occupancy::Packets(packets.saturating_sub(others.packets)),
+            Occupancy::Bytes(bytes) => Occupancy::Bytes(bytes.saturating_sub(others.bytes)),
+            Occupancy::Unlimited => Occupancy::Unlimited,
+        };
+        Room { found: self.found - others, limit }
+    }
+}
+
 impl Add for Backlog {
     type Output = Backlog;
     fn add(self, other: Backlog) -> Backlog {

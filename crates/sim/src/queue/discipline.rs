@@ -3,6 +3,7 @@
 use super::{Backlog, Room};
 use crate::engine::Seeds;
 use crate::packet::{EcnField, Frame, Packet, PacketId, PacketType, Packets};
+use crate::priorities::{DEFAULT_PRIORITY, PRIORITIES};
 use shortflow_units::{Bytes, Instant, Occupancy, PortId, Rate};
 
 /// Outcome of an arrival.
@@ -68,20 +69,30 @@ pub trait QueueDiscipline {
     }
 }
 
-/// Class of a packet at ports whose other end may pause data.
+/// Class of a packet at ports whose other end may pause data: control, or a priority of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TrafficClass {
-    /// Data packets.
-    Data,
-    /// All other packets.
-    Control,
-}
+pub(crate) struct TrafficClass(u8);
 
 impl TrafficClass {
-    /// The class of packets of this type.
+    /// All packets other than data.
+    pub(crate) const CONTROL: TrafficClass = TrafficClass(PRIORITIES as u8);
+
+    /// Data packets of this priority.
     #[inline]
-    pub(crate) fn of(kind: PacketType) -> TrafficClass {
-        if kind == PacketType::Data { TrafficClass::Data } else { TrafficClass::Control }
+    pub(crate) fn data(priority: u8) -> TrafficClass {
+        TrafficClass(priority)
+    }
+
+    /// The class of packets of this type, with the default priority of data.
+    #[inline]
+    fn of(kind: PacketType) -> TrafficClass {
+        if kind == PacketType::Data { TrafficClass::data(DEFAULT_PRIORITY) } else { TrafficClass::CONTROL }
+    }
+
+    /// Priority of data; `None` for control.
+    #[inline]
+    pub(crate) fn priority(self) -> Option<u8> {
+        (self != TrafficClass::CONTROL).then_some(self.0)
     }
 }
 
@@ -168,11 +179,11 @@ impl SchedulerEffects {
         self.fates.push((Fate::Dropped(reason), packet));
     }
 
-    /// Trims a data packet to a header of `header` bytes on the wire, at an arrival. The packet is a control
-    /// packet from then on.
+    /// Trims a data packet to a header of `header` bytes on the wire, at an arrival. The header keeps its class
+    /// here, whose memory it takes until it leaves.
     pub(crate) fn trim(&mut self, packet: &mut QueuedPacket, header: u16) {
         let was = packet.wire;
-        (packet.wire, packet.class) = (was.min(header), TrafficClass::Control);
+        packet.wire = was.min(header);
         self.fates.push((Fate::Trimmed { was }, *packet));
     }
 

@@ -36,9 +36,10 @@ pub(crate) use discipline::{
 pub(crate) use marking::MarkAt;
 
 use first_come::FirstCome;
-use pausable::Pausable;
+pub(crate) use pausable::{DataPriorities, LossyLimit, Pausable};
 
 use crate::packet::Frame;
+use crate::priorities::PrioritySet;
 use shortflow_spec::{ConfigError, ParamInfo, Reader};
 use shortflow_units::{Bytes, Instant, Occupancy};
 
@@ -74,20 +75,33 @@ impl Queue {
         }
     }
 
-    /// Converts the discipline to one whose data can be paused.
-    pub fn pausable(self) -> Queue {
+    /// Converts the discipline to one for each priority of data, which can be paused.
+    pub fn pausable(self, priorities: DataPriorities) -> Queue {
         match self.decided_at_departure() {
-            Queue::Scheduled(data) => Queue::Scheduled(Box::new(Scheduled::Pausable(Pausable::new(data)))),
+            Queue::Scheduled(data) => {
+                Queue::Scheduled(Box::new(Scheduled::Pausable(Pausable::new(&data, priorities))))
+            }
             queue => queue,
         }
     }
 
-    /// Pauses or resumes data, if data can be paused.
-    pub fn pause(&mut self, is_paused: bool) {
+    /// Sets the priorities that are paused, if data can be paused.
+    pub fn pause(&mut self, paused: PrioritySet) {
         if let Queue::Scheduled(queue) = self
             && let Scheduled::Pausable(queue) = &mut **queue
         {
-            queue.pause(is_paused);
+            queue.pause(paused);
+        }
+    }
+
+    /// The classes of packets, if data may be paused.
+    pub fn classes(&self) -> Option<&Pausable> {
+        match self {
+            Queue::Scheduled(queue) => match &**queue {
+                Scheduled::Pausable(queue) => Some(queue),
+                _ => None,
+            },
+            Queue::InOrder(_) => None,
         }
     }
 
@@ -222,7 +236,7 @@ macro_rules! registry {
             /// departure.
             FirstCome(FirstCome<InOrder>),
             /// Any discipline, at a port whose other end may pause data.
-            Pausable(Pausable<Scheduled>),
+            Pausable(Pausable),
         }
 
         impl Scheduler for Scheduled {

@@ -96,7 +96,7 @@ impl Trim {
 impl Scheduler for Trim {
     fn enqueue(&mut self, room: Room, arriving: QueuedPacket, effects: &mut SchedulerEffects) {
         let size = arriving.wire_size();
-        if arriving.class == TrafficClass::Control {
+        if arriving.class == TrafficClass::CONTROL {
             return match self.has_room_for_header(room, size) {
                 true => self.headers.push(arriving),
                 false => effects.drop(DropReason::BufferFull, arriving),

@@ -2,6 +2,7 @@
 
 use crate::config::{ANY_TIME, ConfigError, KeywordOr, ListOf, Reader, Text, keys};
 use crate::needs::Needs;
+use crate::priorities::{ANY_PRIORITY, PrioritySet};
 use crate::topology::{Graph, HostNames, find_link, find_port};
 use crate::traffic::{HostSet, Hosts};
 use shortflow_spec::hint;
@@ -40,6 +41,8 @@ keys! {
         pause_at: Option<Span> = "never", KeywordOr("never", ANY_TIME);
         /// time at which the far ends of the links resume data
         resume_at: Option<Span> = "never", KeywordOr("never", ANY_TIME), acts: pause_at != never;
+        /// priority (traffic.pfc_priority) that is paused; all priorities unless given
+        pause_priority: Option<u32> = optional, ANY_PRIORITY, acts: pause_at != never;
         /// data packets lost on arrival at the first measured port, by number from 1
         drop_data: Vec<u64> = "[]", ORDINALS;
         /// data packets marked on arrival at the first measured port, by number from 1
@@ -72,6 +75,8 @@ pub struct Fault {
     /// Time at which the far ends of the links pause data and, unless the pause is permanent, time at which
     /// they resume data.
     pub pause: Option<(Span, Option<Span>)>,
+    /// Priorities that are paused.
+    pub pause_priorities: PrioritySet,
     /// Data packets lost at the first measured port, by number from 1.
     pub drop_data: Vec<u64>,
     /// Data packets marked at the first measured port, by number from 1.
@@ -103,21 +108,21 @@ impl Fault {
     }
 }
 
-/// Reads all entries of the scenario, whose arrivals end at `duration`.
+/// Reads all entries of the scenario, whose arrivals end at `duration` and have these priorities.
 pub(super) fn read(
     top: &Reader,
     (graph, names): (&Graph, &HostNames),
-    duration: Span,
+    arrivals: (Span, &[u8]),
 ) -> Result<Vec<Fault>, ConfigError> {
     let one = top.tables_inside().contains(&"faults");
     let entries = if one { vec![top.table("faults")?] } else { top.tables("faults")? };
-    entries.iter().map(|entry| fault(entry, (graph, names), duration)).collect()
+    entries.iter().map(|entry| fault(entry, (graph, names), arrivals)).collect()
 }
 
 fn fault(
     reader: &Reader,
     (graph, names): (&Graph, &HostNames),
-    duration: Span,
+    (duration, priorities): (Span, &[u8]),
 ) -> Result<Fault, ConfigError> {
     reader.only(&FaultKeys::parameters(), &[])?;
     let keys = FaultKeys::read(reader).map_err(|error| match error {
@@ -133,6 +138,15 @@ fn fault(
         let reason = format!("zero, so {} would have no effect", reader.path("reorder"));
         return Err(reader.impossible("reorder_delay", reason));
     }
+    let used: PrioritySet = priorities.iter().copied().collect();
+    let pause_priorities = match keys.pause_priority.map(|priority| priority as u8) {
+        Some(priority) if !used.has(priority) => {
+            let reason = format!("no traffic has priority {priority}; traffic has {used}");
+            return Err(reader.impossible("pause_priority", reason));
+        }
+        Some(priority) => PrioritySet::of(priority),
+        None => used,
+    };
     let FaultKeys { loss, loss_every, ack_loss, corrupt, reorder, reorder_delay, mark, .. } = keys;
     let (mut drop_data, mut mark_data) = (keys.drop_data.clone(), keys.mark_data.clone());
     drop_data.sort_unstable();
@@ -170,6 +184,7 @@ fn fault(
         mark,
         outage,
         pause,
+        pause_priorities,
         drop_data,
         mark_data,
     })

@@ -3,13 +3,15 @@
 
 use super::Spec;
 use crate::config::{ConfigError, Reader};
+use crate::queue::{DataPriorities, LossyLimit};
+use crate::specs::SwitchSpec;
 use shortflow_spec::counted;
 use shortflow_units::{Bytes, NodeId, Occupancy, Rate, Span};
 
 /// Size of a pause frame.
 pub(crate) const PAUSE_FRAME: Bytes = Bytes::new(64);
 
-/// The most that a switch may hold of one link: XOFF, or its share of the free memory, and headroom.
+/// The most that a switch may hold of one priority of one link: XOFF, or its share of the free memory, and headroom.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Input {
     from: NodeId,
@@ -29,7 +31,7 @@ pub(super) struct Remarks {
 
 /// Checks that each switch has memory for XOFF and headroom of all links that it pauses.
 pub(super) fn fits(top: &Reader, spec: &Spec) -> Result<Remarks, ConfigError> {
-    let (inputs, graph) = (inputs(spec), &spec.graph);
+    let (inputs, graph, lossless) = (inputs(spec), &spec.graph, spec.lossless().len());
     let mut largest = None::<(Bytes, String)>;
     for (node, to, _) in graph.directions().filter(|(from, ..)| !inputs[from.index()].is_empty()) {
         let (port, inputs) = (spec.switch_port(node, to), &inputs[node.index()]);
@@ -48,7 +50,7 @@ pub(super) fn fits(top: &Reader, spec: &Spec) -> Result<Remarks, ConfigError> {
                 }
             };
             let most = most(&inputs, room);
-            let sum = format!("{place}: {}", sum(&inputs, most));
+            let sum = format!("{place}: {}", sum(&inputs, lossless, most));
             if most > room {
                 let reason = format!("{sum} does not fit into its {key} of {room}{}", hint(&inputs, room));
                 return Err(top.table("switch")?.impossible("xoff", reason));
@@ -58,6 +60,7 @@ pub(super) fn fits(top: &Reader, spec: &Spec) -> Result<Remarks, ConfigError> {
             }
         }
     }
+    priorities(top, spec, &inputs)?;
     let note = largest.map(|(_, sum)| format!("switch.xoff: the largest need is at {sum}"));
     Ok(Remarks { note, warnings: warnings(spec, &inputs) })
 }
@@ -97,7 +100,7 @@ fn headroom((rate, delay): (Rate, Span), packet: Bytes, lateness: Span) -> Bytes
     on_the_wire + PAUSE_FRAME + packet.plus(packet).plus(packet)
 }
 
-/// The links that each node pauses.
+/// The links that each node pauses, once for each lossless priority.
 pub(crate) fn inputs(spec: &Spec) -> Vec<Vec<Input>> {
     let (graph, mut inputs) = (&spec.graph, vec![Vec::new(); spec.graph.nodes.len()]);
     let is_on = |(from, to, _): (NodeId, NodeId, Rate)| {
@@ -116,7 +119,8 @@ pub(crate) fn inputs(spec: &Spec) -> Vec<Vec<Input>> {
         let needed = headroom((link.rate, link.delay), spec.tcp.link_bytes(spec.tcp.mss), late);
         let (alpha, headroom) =
             (port.xoff_alpha.filter(|_| port.memory.is_some()), port.headroom.unwrap_or(needed));
-        inputs[to.index()].push(Input { from, xoff, alpha, headroom, needed });
+        let input = Input { from, xoff, alpha, headroom, needed };
+        inputs[to.index()].extend(spec.lossless().iter().map(|_| input));
     }
     inputs
 }
@@ -138,9 +142,82 @@ fn most(inputs: &[Input], room: Bytes) -> Bytes {
     shared.unwrap_or(thresholds).min(thresholds) + headroom
 }
 
-/// The sum as text.
-fn sum(inputs: &[Input], most: Bytes) -> String {
-    let links = counted(inputs.len(), "link");
+/// Priorities of data at each port, and the memory for lossy data.
+pub(crate) fn at_ports(spec: &Spec) -> Vec<DataPriorities> {
+    let (graph, inputs) = (&spec.graph, inputs(spec));
+    let all = DataPriorities::equal(spec.used_priorities());
+    let lossy = all.used - spec.lossless();
+    let of_port = |(from, to, _): (NodeId, NodeId, Rate)| {
+        if graph.is_host(from) {
+            return all;
+        }
+        let (port, inputs) = (spec.switch_port(from, to), &inputs[from.index()]);
+        let weights = port.weights.unwrap_or(all.weights);
+        if inputs.is_empty() {
+            return DataPriorities { weights, ..all };
+        }
+        DataPriorities { weights, lossy, limit: lossy_limit(port, to, inputs).0, ..all }
+    };
+    graph.directions().map(of_port).collect()
+}
+
+/// Limit of lossy data in the port to `to` of a switch that pauses `inputs`, and the memory of the limit.
+fn lossy_limit(port: &SwitchSpec, to: NodeId, inputs: &[Input]) -> (LossyLimit, Occupancy) {
+    let Some(memory) = port.memory else {
+        let others: Vec<Input> = inputs.iter().filter(|input| input.from != to).copied().collect();
+        let reserved = bytes(port.buffer).map_or(Bytes::ZERO, |buffer| most(&others, buffer));
+        return (LossyLimit { reserved, alpha: None }, port.buffer);
+    };
+    // Dynamic thresholds of lossless data fall as lossy data takes memory; only headroom must stay free.
+    let is_dynamic = inputs.iter().all(|input| input.alpha.is_some());
+    let needed = |memory| if is_dynamic { reserved(inputs) } else { most(inputs, memory) };
+    let reserved = bytes(memory).map_or(Bytes::ZERO, needed);
+    (LossyLimit { reserved, alpha: Some(port.memory_alpha) }, memory)
+}
+
+fn bytes(limit: Occupancy) -> Option<Bytes> {
+    match limit {
+        Occupancy::Bytes(bytes) => Some(bytes),
+        Occupancy::Packets(_) | Occupancy::Unlimited => None,
+    }
+}
+
+/// Checks that some traffic has a lossless priority, and that ports have memory for lossy data.
+fn priorities(top: &Reader, spec: &Spec, inputs: &[Vec<Input>]) -> Result<(), ConfigError> {
+    let (graph, switch, used) = (&spec.graph, top.table("switch")?, spec.used_priorities());
+    let is_on = |(from, to, _): (NodeId, NodeId, Rate)| {
+        !graph.is_host(from) && spec.switch_port(from, to).xoff.is_some()
+    };
+    if !graph.directions().any(is_on) {
+        return Ok(());
+    }
+    if spec.lossless().is_empty() {
+        let reason = format!("no traffic has one of these priorities; traffic has {used}");
+        return Err(switch.impossible("lossless", reason));
+    }
+    if spec.lossless() == used {
+        return Ok(());
+    }
+    let packet = spec.tcp.full_frame();
+    for (node, to, _) in graph.directions().filter(|(from, ..)| !inputs[from.index()].is_empty()) {
+        let port = spec.switch_port(node, to);
+        let (LossyLimit { reserved, .. }, limit) = lossy_limit(port, to, &inputs[node.index()]);
+        let key = if port.memory.is_some() { "memory" } else { "buffer" };
+        let Some(room) = bytes(limit).filter(|room| reserved + packet > *room) else { continue };
+        let (node, to, left) = (graph.name(node), graph.name(to), room.saturating_sub(reserved));
+        let reason = format!(
+            "{node}->{to}: lossless data may need {reserved} of {room}, and the rest of {left} has no room for a lossy \
+             packet of {packet}; raise switch.{key} or lower switch.xoff"
+        );
+        return Err(switch.impossible("lossless", reason));
+    }
+    Ok(())
+}
+
+/// The sum as text, for inputs of this number of lossless priorities.
+fn sum(inputs: &[Input], lossless: usize, most: Bytes) -> String {
+    let links = counted(inputs.len() / lossless.max(1), "link");
+    let links = if lossless > 1 { format!("{links} x {lossless} priorities") } else { links };
     match inputs {
         [first, rest @ ..]
             if first.alpha.is_none()

@@ -107,10 +107,10 @@ impl Scenario {
         let Nodes { switch, tiers, host, tcp, conduct } =
             Nodes::read(top, &run, (&graph, &topology.warnings()), reads_k)?;
         let round_trip = warnings::round_trip(&graph);
-        let Load { mut context, traffic, expected } =
+        let Load { mut context, traffic, priorities, expected } =
             Load::read(top, &run, (&*topology, &graph), (&tcp, round_trip.0))?;
         let measure = checks::measure(&top.table("measure")?, &context)?;
-        let faults = faults::read(top, (&graph, &context.names), run.duration)?;
+        let faults = faults::read(top, (&graph, &context.names), (run.duration, &priorities))?;
         checks::faults(top, &faults, &measure, &graph)?;
         let drain = run.drain.unwrap_or_else(|| drain::by_default(top, round_trip.0, &faults, &mut context));
         checks::packets(top, context.packets.min(context.carried(run.duration + drain)))?;
@@ -137,6 +137,7 @@ impl Scenario {
             classes,
             transports,
             traffic,
+            priorities,
             peers,
             deadlines,
             measure,
@@ -188,6 +189,8 @@ impl Nodes {
 struct Load<'a> {
     context: Context<'a>,
     traffic: Vec<Box<dyn Traffic>>,
+    /// Priority of each entry.
+    priorities: Vec<u8>,
     expected: Vec<Expected>,
 }
 
@@ -206,13 +209,14 @@ impl<'a> Load<'a> {
         context.notes.extend(topology.note().map(|note| format!("topology: {note}")));
         let entries = checks::traffic_entries(top)?;
         let traffic = traffic::read_all(&entries, &mut context)?;
+        let priorities: Vec<u8> = entries.iter().map(traffic::priority).collect::<Result<_, _>>()?;
         let measured =
             MeasurementWindow { from: Instant::ZERO + run.warmup, to: Instant::ZERO + run.duration };
         let mut expected = Vec::new();
         for (entry, it) in entries.iter().zip(&traffic) {
             expected.push(traffic::expected(entry, &**it, measured, &mut context.warnings)?);
         }
-        Ok(Load { context, traffic, expected })
+        Ok(Load { context, traffic, priorities, expected })
     }
 }
 

@@ -3,7 +3,7 @@
 //! `[switch."s0->h3"]` for one port.
 
 use super::checks::{self, PortDemands};
-use crate::config::{ConfigError, Reader};
+use crate::config::{ConfigError, ParamInfo, Reader};
 use crate::specs::SwitchSpec;
 use crate::topology::{Graph, find_port};
 use shortflow_spec::hint;
@@ -50,9 +50,9 @@ impl Tiers {
         }
         let tier = |name: &&str| {
             let tier = switch.refined(name)?;
-            tier.only(&SwitchSpec::parameters(), &[UP])?;
+            tier.only(&keys_inside(), &[UP])?;
             let up = tier.refined(UP)?;
-            up.only(&SwitchSpec::parameters(), &[])?;
+            up.only(&keys_inside(), &[])?;
             selects_ports(switch, name, &tier, graph)?;
             let ports = Tier { level: port(&tier, demands)?, up: port(&up, demands)? };
             if ports.up.memory != ports.level.memory {
@@ -91,7 +91,7 @@ impl Tiers {
         };
         let table = switch.refined_from(name, &around)?;
         // The ports of a switch share its memory, so a port's table must not set its size.
-        let mut keys = SwitchSpec::parameters();
+        let mut keys = keys_inside();
         keys.retain(|key| !key.name.starts_with("memory"));
         table.only(&keys, &[])?;
         port(&table, demands)
@@ -119,6 +119,14 @@ impl Tiers {
         };
         self.ports.get(&(from, to)).or_else(of_tier)
     }
+}
+
+/// Keys of a table inside `switch`. All switches have the same lossless priorities: data that is lossless at one
+/// switch and lossy at the next would be dropped.
+fn keys_inside() -> Vec<ParamInfo> {
+    let mut keys = SwitchSpec::parameters();
+    keys.retain(|key| key.name != "lossless");
+    keys
 }
 
 /// Checks that the tables of tier `name` apply to at least one port.

@@ -44,8 +44,8 @@ pub(super) struct Simulation<'a> {
     pub(super) network: Network,
     pub(super) connections: Connections,
     agents: Agents,
-    /// Persistent connections by traffic entry (`None` if all entries share them), ends and number.
-    persistent: BTreeMap<(Option<usize>, HostId, HostId, u32), ConnId>,
+    /// Persistent connections by traffic entry (`None` if all entries share them), ends, number and priority.
+    persistent: BTreeMap<(Option<usize>, HostId, HostId, u32, u8), ConnId>,
     sources: Sources,
     pub(super) flows: Vec<FlowRow>,
     /// Flows that start after the measured time, if the scenario records them. Then the number and the bytes

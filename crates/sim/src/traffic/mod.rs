@@ -46,6 +46,7 @@ pub(crate) use peers::Peers;
 pub use workload::{Traffic, Workload};
 
 use crate::config::{ConfigError, Entry, Flag, Kind, ParamInfo, Reader, keys};
+use crate::priorities::{ANY_PRIORITY, DEFAULT_PRIORITY};
 use std::collections::BTreeSet;
 use workload::Read;
 
@@ -76,7 +77,7 @@ pub fn traffic_kinds() -> Vec<Entry> {
 
 /// Keys of every traffic kind.
 fn of_every_kind() -> Vec<ParamInfo> {
-    [EntryKeys::parameters(), partial::PartialKeys::parameters()].concat()
+    [EntryKeys::parameters(), PriorityKeys::parameters(), partial::PartialKeys::parameters()].concat()
 }
 
 keys! {
@@ -85,6 +86,20 @@ keys! {
         /// accept that no flow of this entry starts in the measured time
         unmeasured: Option<bool> = optional, Flag;
     }
+}
+
+keys! {
+    /// Key for the priority of an entry's data.
+    struct PriorityKeys {
+        /// priority of the entry's data, by which links with priority flow control pause; 3 unless given
+        pfc_priority: Option<u32> = optional, ANY_PRIORITY, acts: flow_control;
+    }
+}
+
+/// Priority of the data of an entry.
+pub(crate) fn priority(reader: &Reader) -> Result<u8, ConfigError> {
+    let PriorityKeys { pfc_priority } = PriorityKeys::read(reader)?;
+    Ok(pfc_priority.map_or(DEFAULT_PRIORITY, |priority| priority as u8))
 }
 
 /// Keys for the starts of flows. Each kind has one of them.

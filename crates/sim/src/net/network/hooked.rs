@@ -3,6 +3,7 @@
 use super::{Network, PortHooks, WithNetwork, hand_over};
 use crate::engine::EventQueue;
 use crate::packet::{Handover, Packet, PacketType};
+use crate::priorities::DEFAULT_PRIORITY;
 use crate::probe::watch::EnqueueRecord;
 use shortflow_units::{Instant, PortId};
 
@@ -16,7 +17,8 @@ impl Network {
         port: PortId,
         packet: &mut Packet,
     ) -> Handover {
-        let Some(PortHooks { memory, flow_control, source, watch }) = self.special.as_deref_mut() else {
+        let Some(PortHooks { memory, flow_control, source, watch, priorities }) = self.special.as_deref_mut()
+        else {
             return Handover::DROPPED;
         };
         let now = events.now();
@@ -24,11 +26,13 @@ impl Network {
             self.ports[port.index()].set_limit(limit);
         }
         let sender = &mut self.ports[port.index()];
-        if let Some(control) = flow_control {
-            let is_data = packet.kind == PacketType::Data;
-            let counts = |from: &PortId| is_data && control.arrive(*from, packet.wire);
-            sender.came_from(source.filter(counts));
-        }
+        let priority = priorities.get(packet.flow_id as usize).copied().unwrap_or(DEFAULT_PRIORITY);
+        let is_data = packet.kind == PacketType::Data;
+        let counts = |from: &PortId| {
+            let control = flow_control.as_mut().filter(|_| is_data);
+            control.is_some_and(|control| control.arrive(*from, priority, packet.wire))
+        };
+        sender.came_from(source.filter(counts), priority);
         let marked = sender.counters().marked;
         let wanted = watch.as_ref().is_some_and(|watch| watch.wants(Some(port), packet));
         let copy = wanted.then(|| packet.clone());

@@ -1,4 +1,4 @@
-//! Frames that pause or resume data at the other end of a link.
+//! Frames that pause or resume a priority of data at the other end of a link.
 
 use super::{Network, WithNetwork, settle};
 use crate::engine::EventQueue;
@@ -23,6 +23,13 @@ impl Network {
     pub(super) fn note_source(&mut self, source: Option<PortId>) {
         if let Some(special) = &mut self.special {
             special.source = source;
+        }
+    }
+
+    /// Sets the priority of the next connection.
+    pub fn prioritise(&mut self, priority: u8) {
+        if let Some(special) = &mut self.special {
+            special.priorities.push(priority);
         }
     }
 
@@ -56,12 +63,14 @@ impl Network {
         let Some(special) = self.special.as_deref_mut() else { return };
         let Some(control) = &mut special.flow_control else { return };
         let freed = self.ports[port.index()].take_freed();
-        freed.iter().for_each(|freed| control.leave(freed.from, freed.wire));
+        freed.iter().for_each(|freed| control.leave(*freed));
         let links = freed.iter().map(|freed| freed.from).chain(source);
-        let changed: Vec<(PortId, bool)> =
-            links.filter_map(|from| control.update(from).map(|pauses| (from, pauses))).collect();
+        let mut changed = Vec::new();
+        links.for_each(|from| {
+            control.update(from, |priority, pauses| changed.push((from, priority, pauses)));
+        });
         self.ports[port.index()].return_freed(freed);
-        for (from, pauses) in changed {
+        for (from, priority, pauses) in changed {
             let back = PortId(from.0 ^ 1);
             let sender = &self.ports[back.index()];
             // No frame can cross a failed link. The link is judged again after its recovery.
@@ -71,8 +80,8 @@ impl Network {
             }
             let (at, delay) = (sender.frame_arrival(events.now(), PAUSE_FRAME), sender.link().1);
             let departs = Instant::ZERO + at.since(Instant::ZERO + delay);
-            self.watch_mut().into_iter().for_each(|watch| watch.frame(departs, back, pauses));
-            self.tell_to_pause(events, PauseFrame { port: from, at, pauses });
+            self.watch_mut().into_iter().for_each(|watch| watch.frame(departs, back, (priority, pauses)));
+            self.tell_to_pause(events, PauseFrame { port: from, at, priority, pauses });
         }
     }
 
@@ -89,10 +98,10 @@ impl Network {
     pub(in crate::net) fn deliver_frame(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
-        PauseFrame { port, at, pauses }: PauseFrame,
+        PauseFrame { port, at, priority, pauses }: PauseFrame,
     ) {
         let sender = &mut self.ports[port.index()];
-        sender.expect_frame(at, pauses);
+        sender.expect_frame(at, priority, pauses);
         events.schedule(at, sender.from, NetworkEvent::Pause(port).into());
     }
 

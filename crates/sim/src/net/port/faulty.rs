@@ -3,6 +3,7 @@
 use super::{Backlog, InFlight, Port, PortEvent, Queue};
 use crate::net::faults::WireOutcome;
 use crate::packet::{Packet, Packets};
+use crate::priorities::PrioritySet;
 use crate::queue::{DropReason, Scheduler, SchedulerEffects};
 use shortflow_units::{Bytes, Instant};
 
@@ -57,7 +58,7 @@ impl Port {
             self.counters.cancel(&self.window, now, (starts, departs), size);
         }
         self.forget_pauses(now);
-        self.queue.pause(false);
+        self.queue.pause(PrioritySet::NONE);
         if let Queue::Scheduled(queue) = &mut self.queue {
             let mut effects = SchedulerEffects::default();
             while let Some(waiting) = queue.dequeue(now, &mut effects) {
@@ -67,7 +68,7 @@ impl Port {
             for (reason, waiting) in effects.drops() {
                 self.counters.evict(&self.window, now, waiting.wire_size());
                 let packet = waiting.take(packets);
-                self.free(waiting.from, waiting.wire);
+                self.free(waiting, waiting.wire);
                 self.tell(&packet, Instant::ZERO, &mut wake);
                 self.dropped.iter_mut().for_each(|dropped| dropped.push((reason, packet.clone())));
             }
@@ -81,7 +82,7 @@ impl Port {
         self.ring.clear();
         self.backlog = Backlog::default();
         self.waits = false;
-        self.queue.pause(self.is_paused());
+        self.queue.pause(self.paused());
         self.busy_until = now;
     }
 

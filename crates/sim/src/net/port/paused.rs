@@ -2,49 +2,54 @@
 //! bytes that each link has brought.
 
 use super::{EMPTY_QUEUE, Port, PortEvent};
-use crate::net::pauses::{FreedMemory, PauseCounts};
+use crate::net::pauses::{FreedMemory, PauseCounts, PauseState};
 use crate::packet::{Packet, PacketType, Packets};
-use crate::queue::{Queue, QueuedPacket, Scheduler, SchedulerEffects, TrafficClass};
+use crate::priorities::PrioritySet;
+use crate::queue::{
+    DataPriorities, Pausable, Queue, QueuedPacket, Scheduler, SchedulerEffects, TrafficClass,
+};
 use shortflow_units::{Bytes, Instant, PortId, Span};
 use std::collections::{BTreeMap, VecDeque};
 
 impl Port {
     /// Puts the port under flow control, which disables the short path.
-    pub fn control_flow(&mut self) {
+    pub fn control_flow(&mut self, priorities: DataPriorities) {
         if self.pausing.is_some() {
             return;
         }
         let queue = std::mem::replace(&mut self.queue, EMPTY_QUEUE);
-        self.queue = queue.pausable();
+        self.queue = queue.pausable(priorities);
         self.is_scheduled = true;
-        self.pausing = Some(Box::default());
+        self.pausing = Some(Box::new(PauseState::new(priorities.used)));
         self.find_short_path();
     }
 
-    /// Sets the port from which the next packet comes, if its link has a threshold.
-    pub(in crate::net) fn came_from(&mut self, source: Option<PortId>) {
+    /// Sets the port from which the next packet comes, if its link has a threshold, and the packet's priority.
+    pub(in crate::net) fn came_from(&mut self, source: Option<PortId>, priority: u8) {
         if let Some(state) = &mut self.pausing {
-            state.source = source;
+            (state.source, state.priority) = (source, priority);
         }
     }
 
-    /// Records the origin of a packet that will wait in this port.
+    /// Records priority and origin of a packet that will wait in this port.
     #[inline]
     pub(super) fn hold(&mut self, arriving: &mut QueuedPacket) {
         if let Some(state) = &mut self.pausing
-            && let Some(from) = state.source.filter(|_| arriving.class == TrafficClass::Data)
+            && arriving.class != TrafficClass::CONTROL
         {
-            arriving.from = from;
+            arriving.class = TrafficClass::data(state.priority);
+            arriving.from = state.source.unwrap_or(QueuedPacket::OWN);
         }
     }
 
-    /// Records that a packet from `from` left the queue or was dropped from it.
+    /// Records that `wire` bytes of a packet left the queue or were dropped from it.
     #[inline]
-    pub(super) fn free(&mut self, from: PortId, wire: u16) {
-        if from != QueuedPacket::OWN
+    pub(super) fn free(&mut self, QueuedPacket { from, class, .. }: &QueuedPacket, wire: u16) {
+        if *from != QueuedPacket::OWN
             && let Some(state) = &mut self.pausing
+            && let Some(priority) = class.priority()
         {
-            state.freed.push(FreedMemory { from, wire });
+            state.freed.push(FreedMemory { from: *from, priority, wire });
         }
     }
 
@@ -53,18 +58,20 @@ impl Port {
         if let Some(state) = &mut self.pausing
             && let Some(from) = state.source.filter(|_| packet.kind == PacketType::Data)
         {
-            state.freed.push(FreedMemory { from, wire: packet.wire });
+            state.freed.push(FreedMemory { from, priority: state.priority, wire: packet.wire });
         }
     }
 
-    /// Bytes that wait in this port, by the port from which they came.
-    pub(in crate::net) fn waiting_by_origin(&self) -> BTreeMap<PortId, Bytes> {
+    /// Bytes of a priority that wait in this port, by the port from which they came.
+    pub(in crate::net) fn waiting_by_origin(&self, priority: u8) -> BTreeMap<PortId, Bytes> {
         let (mut queue, mut waiting) = (self.queue.clone(), BTreeMap::new());
-        queue.pause(false);
+        queue.pause(PrioritySet::NONE);
         let Queue::Scheduled(mut queue) = queue else { return waiting };
         let mut effects = SchedulerEffects::default();
         while let Some(next) = queue.dequeue(self.busy_until, &mut effects) {
-            *waiting.entry(next.from).or_insert(Bytes::ZERO) += next.wire_size();
+            if next.class.priority() == Some(priority) {
+                *waiting.entry(next.from).or_insert(Bytes::ZERO) += next.wire_size();
+            }
         }
         waiting
     }
@@ -87,27 +94,28 @@ impl Port {
         now.max(self.busy_until) + self.tx_time(size) + self.delay
     }
 
-    /// Expects a frame that arrives at `at` and pauses or resumes data.
-    pub(in crate::net) fn expect_frame(&mut self, at: Instant, pauses: bool) {
+    /// Expects a frame that arrives at `at` and pauses or resumes a priority.
+    pub(in crate::net) fn expect_frame(&mut self, at: Instant, priority: u8, pauses: bool) {
         if let Some(state) = &mut self.pausing {
-            state.frames.push_back((at, pauses));
+            state.frames.push_back((at, PrioritySet::of(priority), pauses));
         }
     }
 
-    /// Plans a pause of data from one time until another, or for the rest of the run.
-    pub(in crate::net) fn plan_pause(&mut self, (from, to): (Span, Option<Span>)) {
-        self.control_flow();
+    /// Plans a pause of `priorities` from one time until another, or for the rest of the run. The port must be
+    /// under flow control.
+    pub(in crate::net) fn plan_pause(&mut self, (from, to): (Span, Option<Span>), priorities: PrioritySet) {
         if let Some(state) = &mut self.pausing {
             let frames = [(Some(from), true), (to, false)].into_iter();
-            let frame = |(at, pauses): (Option<Span>, bool)| at.map(|at| (Instant::ZERO + at, pauses));
+            let frame =
+                |(at, pauses): (Option<Span>, bool)| at.map(|at| (Instant::ZERO + at, priorities, pauses));
             state.planned.extend(frames.filter_map(frame));
-            state.planned.make_contiguous().sort_by_key(|(at, begins)| (*at, !begins));
+            state.planned.make_contiguous().sort_by_key(|(at, _, begins)| (*at, !begins));
         }
     }
 
     /// Times at which planned pauses start and end.
     pub(in crate::net) fn planned_frames(&self) -> impl Iterator<Item = Instant> {
-        self.pausing.iter().flat_map(|state| state.planned.iter().map(|(at, _)| *at))
+        self.pausing.iter().flat_map(|state| state.planned.iter().map(|(at, ..)| *at))
     }
 
     /// Applies the frames and planned pauses that are due. Starts the next transmission if data may be sent.
@@ -119,18 +127,21 @@ impl Port {
         mut wake: impl FnMut(PortEvent),
     ) -> Option<&'p Packet> {
         let state = self.pausing.as_mut()?;
-        let due = |frames: &VecDeque<(Instant, bool)>| frames.partition_point(|(at, _)| *at <= now);
+        let due =
+            |frames: &VecDeque<(Instant, PrioritySet, bool)>| frames.partition_point(|(at, ..)| *at <= now);
         let arrived = due(&state.frames);
-        if let Some((_, pauses)) = state.frames.drain(..arrived).next_back() {
-            state.told = pauses;
+        for (_, priorities, pauses) in state.frames.drain(..arrived) {
+            state.told = if pauses { state.told | priorities } else { state.told - priorities };
         }
         let planned = due(&state.planned);
-        for (_, begins) in state.planned.drain(..planned) {
-            state.open = if begins { state.open + 1 } else { state.open - 1 };
+        for (_, priorities, begins) in state.planned.drain(..planned) {
+            for priority in priorities.iter() {
+                let open = &mut state.open[usize::from(priority)];
+                *open = if begins { *open + 1 } else { *open - 1 };
+            }
         }
         self.pause_as_told(now);
-        let waits = self.queue.waiting().packets > 0;
-        if self.is_paused() || self.waits || !waits {
+        if self.waits || !self.queue.classes().is_some_and(Pausable::may_send) {
             return None;
         }
         // A packet is still in transmission, so the next one starts at its end.
@@ -142,33 +153,46 @@ impl Port {
         self.send_next(now, packets, wake)
     }
 
-    pub(super) fn is_paused(&self) -> bool {
-        self.pausing.as_ref().is_some_and(|state| state.told || state.open > 0)
+    /// Priorities that are paused.
+    pub(super) fn paused(&self) -> PrioritySet {
+        self.pausing.as_ref().map_or(PrioritySet::NONE, |state| state.paused())
     }
 
-    /// Pauses or resumes data, and updates the counters.
+    /// Pauses or resumes priorities, and updates the counters.
     fn pause_as_told(&mut self, now: Instant) {
-        let (is_paused, window, Some(state)) = (self.is_paused(), self.window, &mut self.pausing) else {
+        let (paused, window, Some(state)) = (self.paused(), self.window, &mut self.pausing) else {
             return;
         };
-        match state.since {
-            Some(since) if !is_paused => {
-                state.paused += window.overlap(since, now);
-                state.since = None;
+        for priority in state.used.iter() {
+            let place = usize::from(priority);
+            let (since, counts) = (&mut state.since[place], &mut state.counts[place]);
+            match *since {
+                Some(begin) if !paused.has(priority) => {
+                    counts.paused += window.overlap(begin, now);
+                    *since = None;
+                }
+                None if paused.has(priority) => {
+                    counts.pauses += u64::from(window.from <= now && now < window.to);
+                    *since = Some(now);
+                }
+                _ => {}
             }
-            None if is_paused => {
-                state.pauses += u64::from(window.from <= now && now < window.to);
-                state.since = Some(now);
-            }
-            _ => return,
         }
-        self.queue.pause(is_paused);
+        match state.any_since {
+            Some(begin) if paused.is_empty() => {
+                state.any_paused += window.overlap(begin, now);
+                state.any_since = None;
+            }
+            None if !paused.is_empty() => state.any_since = Some(now),
+            _ => {}
+        }
+        self.queue.pause(paused);
     }
 
-    /// Handles a failure of the link: ends the pause by the other end, and discards frames on the wire.
+    /// Handles a failure of the link: ends the pauses by the other end, and discards frames on the wire.
     pub(super) fn forget_pauses(&mut self, now: Instant) {
         if let Some(state) = &mut self.pausing {
-            state.told = false;
+            state.told = PrioritySet::NONE;
             state.frames.clear();
         }
         self.pause_as_told(now);
@@ -177,13 +201,31 @@ impl Port {
     /// Pauses in the measured time, which is over; `None` if nothing can pause the port.
     pub fn pauses(&self) -> Option<PauseCounts> {
         let state = self.pausing.as_ref()?;
-        let open = state.since.map_or(Span::ZERO, |since| self.window.overlap(since, self.window.to));
-        Some(PauseCounts { pauses: state.pauses, paused: state.paused + open })
+        let pauses = state.counts.iter().map(|counts| counts.pauses).sum();
+        Some(PauseCounts { pauses, paused: state.any_paused + self.since_in_window(state.any_since) })
     }
 
-    /// Time since which data is paused, if packets wait and none is being sent.
-    pub(in crate::net) fn stuck_since(&self) -> Option<Instant> {
-        let since = self.pausing.as_ref()?.since?;
-        (self.queue.waiting().packets > 0 && !self.waits).then_some(since)
+    /// Pauses in the measured time by priority, if data has several.
+    pub fn pauses_by_priority(&self) -> Vec<(u8, PauseCounts)> {
+        let state = self.pausing.iter().filter(|state| state.used.len() > 1);
+        let counts = |state: &PauseState, priority: u8| {
+            let place = usize::from(priority);
+            let PauseCounts { pauses, paused } = state.counts[place];
+            PauseCounts { pauses, paused: paused + self.since_in_window(state.since[place]) }
+        };
+        state
+            .flat_map(|state| state.used.iter().map(move |priority| (priority, counts(state, priority))))
+            .collect()
+    }
+
+    /// Time in the measured time since a pause began, which lasts.
+    fn since_in_window(&self, since: Option<Instant>) -> Span {
+        since.map_or(Span::ZERO, |since| self.window.overlap(since, self.window.to))
+    }
+
+    /// Time since which a priority is paused, if packets of the priority wait.
+    pub(in crate::net) fn stuck_since(&self, priority: u8) -> Option<Instant> {
+        let since = self.pausing.as_ref()?.since[usize::from(priority)]?;
+        (self.queue.classes()?.waiting_of(priority).packets > 0).then_some(since)
     }
 }

@@ -109,7 +109,7 @@ impl Port {
             self.evict(now, &effects);
         }
         let Some(next) = next else { return false };
-        self.free(next.from, next.wire);
+        self.free(&next, next.wire);
         let departs = now + self.tx_time(next.wire_size());
         let packet = packets.get_mut(next.id);
         packet.ecn = next.ecn;
@@ -148,12 +148,12 @@ impl Port {
             match *fate {
                 Fate::Dropped(reason) => {
                     let packet = waiting.take(packets);
-                    self.free(waiting.from, waiting.wire);
+                    self.free(waiting, waiting.wire);
                     self.drop(reason, &packet);
                     self.tell(&packet, Instant::ZERO, wake);
                 }
                 Fate::Trimmed { was } => {
-                    self.free(waiting.from, was - waiting.wire);
+                    self.free(waiting, was - waiting.wire);
                     self.trim(waiting.wire, packets.get_mut(waiting.id), wake);
                 }
             }

@@ -43,7 +43,8 @@ impl Simulation<'_> {
     }
 
     fn connection_for(&mut self, index: usize, arrival: &FlowArrival) -> ConnId {
-        let key = |entry, number| Some((entry, arrival.source, arrival.destination, number));
+        let priority = self.scenario.priorities[index];
+        let key = |entry, number| Some((entry, arrival.source, arrival.destination, number, priority));
         let key = match arrival.connection {
             ConnectionUse::New => None,
             ConnectionUse::Persistent(number) => key(Some(index), number),
@@ -78,6 +79,7 @@ impl Simulation<'_> {
         };
         let conn = self.connections.open(ends, key.is_some(), transport, &setup);
         self.network.watch_mut().into_iter().for_each(|watch| watch.open(ends, transport.info().host));
+        self.network.prioritise(priority);
         self.network.open((conn, flow_id), ends.0, ends.1);
         if let Some(key) = key {
             self.persistent.insert(key, conn);
