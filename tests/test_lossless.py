@@ -136,6 +136,39 @@ def test_a_capture_has_the_frames(shortflow: Command) -> None:
         assert len([line for line in lines if line.startswith("0x0101")]) == len(frames)
 
 
+def test_sonic_rocev2_congestion_control_of_two_queues(shortflow: Command) -> None:
+    """Without DCQCN both priorities are paused, with DCQCN neither. Captures and traces name the priority of frames."""
+    with_dcqcn = sf.run("sonic-roce-two-queues", BY_ARRIVAL).metrics
+    assert [with_dcqcn[f"pauses_priority_{priority}"] for priority in (3, 4)] == [0, 0]
+    files = ["--pcap", "s0->h0=frames.pcapng", "--trace", "all=trace.parquet", "--out", "kept"]
+    assert shortflow("run", "sonic-roce-two-queues", "--scheme", f"{BY_ARRIVAL}+min_rate=100Gbps", *files).code == 0
+    run = sf.run("sonic-roce-two-queues", f"{BY_ARRIVAL}+min_rate=100Gbps")
+    for metrics in (with_dcqcn, run.metrics):
+        assert not any(metrics[name] for name in ("drops_in_run", "retransmits", "timeouts", "unfinished"))
+    counted = {row["priority"]: row["pauses"] for row in run.meta["pauses"] if row["port"] == "h0->s0"}
+    assert all(counts > 10 for counts in counted.values()), counted
+    assert run.metrics["pauses"] == sum(run.metrics[f"pauses_priority_{priority}"] for priority in (3, 4))
+    frames = [frame for frame in _frames(Path("frames.pcapng").read_bytes()) if frame[12:14] == b"\x88\x08"]
+    noted = pl.read_parquet("trace.parquet").filter((pl.col("port") == "s0->h0") & (pl.col("event") == "pause"))
+    for priority, pauses in counted.items():
+        vector = struct.pack(">H", 1 << priority)
+        times = [struct.unpack(">8H", frame[18:34]) for frame in frames if frame[16:18] == vector]
+        assert {time for each in times for place, time in enumerate(each) if place != priority} == {0}
+        told = [each[priority] > 0 for each in times]
+        assert all(before != after for before, after in itertools.pairwise(told))
+        during = noted.filter((pl.col("pfc_priority") == priority) & (pl.col("time_s") < 0.009999))
+        assert abs(during.height - pauses) <= 1  # a frame near the end of the measured time may arrive after it
+
+
+def test_a_pause_spares_other_priorities() -> None:
+    """The second victim leaves the same host at the same time, in a priority that no switch pauses."""
+    metrics = sf.run("lossless-two-victims", "dcqcn").metrics
+    assert metrics["slowdown_victim"] > 5 * metrics["slowdown_other"]
+    assert metrics["pauses_priority_3"] > 10
+    assert metrics["paused_max_priority_3_s"] > 1e-4
+    assert "pauses_priority_3" not in sf.run("lossless-victim", "dcqcn").metrics
+
+
 def test_victims_wait_behind_paused_packets() -> None:
     """The victim's own link is idle. All senders begin at their link's rate; HPCC's queue is short after one RTT."""
 

@@ -62,10 +62,12 @@ SMALL: dict[str, dict[str, str | int]] = {
     "lossless-incast": {"warmup": "0s"},
     "lossless-slow-port": {"warmup": "0s"},
     "lossless-victim": {"warmup": "0s"},
+    "lossless-two-victims": {"warmup": "0s"},
     "sonic-dequeue-ecn": {"warmup": "0s"},
     "sonic-red-accuracy": {"warmup": "0s"},
     "sonic-roce-bursts": {"warmup": "0s"},
     "sonic-roce-storage": {"warmup": "0s"},
+    "sonic-roce-two-queues": {"warmup": "0s"},
 }
 """Settings with which a scenario has flows within a short duration."""
 

@@ -82,6 +82,17 @@ class Drop(TypedDict):
     """Number of drops in measured time."""
 
 
+class Pauses(TypedDict):
+    """Pauses of one priority at one port, in measured time."""
+
+    port: str
+    priority: int
+    pauses: int
+    """Number of pauses."""
+    paused_s: float
+    """Time for which the priority was paused."""
+
+
 class Account(TypedDict):
     """Timing quality of a testbed run."""
 
@@ -128,6 +139,8 @@ class Meta(TypedDict):
     measured_ports: list[str]
     counters: Counters
     drops: list[Drop]
+    pauses: NotRequired[list[Pauses]]
+    """Pauses of each port that can be paused, by priority. Absent unless data has several priorities."""
     unfinished: int
     """Number of finite flows that were unfinished at the end."""
     connections_peak: int

@@ -49,6 +49,10 @@ _WRED = {
         "queue.drop_not_ect = {} is not exported: SONiC drops packets without ECN by the same curve",
     ),
 }
+_PRIORITIES = {
+    "switch.lossless": "the patch has one lossless priority. Repeat its entries for the others",
+    "switch.weights": "set the weights of the queues in SCHEDULER",
+}
 
 
 def patch(
@@ -72,6 +76,9 @@ def patch(
     for key, (expected, words) in _WRED.items():
         if key in settings and settings[key] != expected:
             found.not_expressed.append(f"{words.format(settings[key])}.")
+    for key, words in _PRIORITIES.items():
+        if key in settings:
+            found.not_expressed.append(f"{key} = {settings[key]} is not exported: {words}.")
     # Ports that share a pool or a profile give the same sentences.
     found.not_expressed, found.notes = ([*dict.fromkeys(each)] for each in (found.not_expressed, found.notes))
     return found

@@ -405,6 +405,19 @@ OF_NETWORK.has(
     "s",
     "time of the measured time for which data was paused at the port that was paused longest",
 )(lambda run: max(run.known("paused_s"), default=None))
+for _priority in range(8):
+    OF_NETWORK.has(
+        f"pauses_priority_{_priority}",
+        f"pauses, priority {_priority}",
+        "",
+        f"times that data of priority {_priority} was paused at a port in the measured time, if there are several",
+    )(functools.partial(RunData.pauses, priority=_priority))
+    OF_NETWORK.has(
+        f"paused_max_priority_{_priority}_s",
+        f"longest paused time, priority {_priority}",
+        "s",
+        f"longest time in the measured time for which data of priority {_priority} was paused at a port",
+    )(functools.partial(RunData.paused_max_s, priority=_priority))
 RETRANSMITS = OF_NETWORK.has(
     "retransmits",
     "segments retransmitted",

@@ -571,6 +571,17 @@ class RunData:
         """Values of a column of the port table at all ports, without nulls."""
         return [float(value) for (value,) in self.rows("ports", [column]) if value is not None]
 
+    def pauses(self, priority: int) -> float | None:
+        """Number of pauses of a priority; None unless data has several priorities, and this one among them."""
+        found = [row["pauses"] for row in self.meta.get("pauses", ()) if row["priority"] == priority]
+        return float(sum(found)) if found else None
+
+    def paused_max_s(self, priority: int) -> float | None:
+        """Longest paused time of a priority at a port; None as for `pauses`."""
+        return max(
+            (row["paused_s"] for row in self.meta.get("pauses", ()) if row["priority"] == priority), default=None
+        )
+
     def rows(self, table: str, columns: Iterable[str]) -> Iterator[tuple[Any, ...]]:
         """Selected columns of a table, row by row. Only one block of rows is in memory as Python values at a time."""
         whole, names = self._tables[table], [*columns]
