@@ -71,6 +71,7 @@ const OWN: &[Own] = &[
     ("faults.pause_priority", "dctcp", PAUSED_PRIORITIES, ("faults.pause_priority", "4")),
     ("faults.pause_at", "dctcp", PORT, ("faults.pause_at", "1ms")),
     ("faults.resume_at", "dctcp", PAUSED, ("faults.resume_at", "2ms")),
+    ("faults.up_at", "dctcp", OUTAGE, ("faults.up_at", "20ms")),
     ("queue.priority-ecn.among", "sack over priority-ecn+ecn=classic", LOWEST, ("queue.among", "unmarked")),
     ("transport.atcp.dupthresh", "atcp", LOSSY, ("transport.dupthresh", "9")),
     ("transport.atcp.w_low", "atcp+t1=1KB+t2=1KB", &[], ("transport.w_low", "0.1")),
