@@ -410,7 +410,7 @@ for _priority in range(8):
         f"pauses_priority_{_priority}",
         f"pauses, priority {_priority}",
         "",
-        f"times that data of priority {_priority} was paused at a port in the measured time, if there are several",
+        f"times that a port paused data of priority {_priority} in the measured time, if several have traffic",
     )(functools.partial(RunData.pauses, priority=_priority))
     OF_NETWORK.has(
         f"paused_max_priority_{_priority}_s",
