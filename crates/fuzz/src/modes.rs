@@ -73,7 +73,8 @@ pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
             | RunError::ClosedLoop(_)
             | RunError::RedWithoutThreshold { .. }
             | RunError::RateWithoutCurve { .. }
-            | RunError::TrimsRefused { .. },
+            | RunError::TrimsRefused { .. }
+            | RunError::Deadlock { .. },
         ) => return Ok(None),
         Err(error) => return Err(format!("in order of time: {error}")),
     };

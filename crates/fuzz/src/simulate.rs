@@ -55,7 +55,8 @@ pub(crate) fn judge(input: &[u8]) -> Verdict {
             | RunError::ClosedLoop(_)
             | RunError::RedWithoutThreshold { .. }
             | RunError::RateWithoutCurve { .. }
-            | RunError::TrimsRefused { .. },
+            | RunError::TrimsRefused { .. }
+            | RunError::Deadlock { .. },
         ) => Verdict::Rejected,
         Err(broken) => panic!("{broken}"),
     }

@@ -178,7 +178,7 @@ impl<'s> Run<'s> {
             }
             "flow_control" => self.has_flow_control(),
             "several_priorities" => self.has_flow_control() && self.scenario.used_priorities().len() > 1,
-            "lossy_data" => self.has_lossy_data(),
+            "lossy_data" => self.scenario.lossless() != self.scenario.used_priorities(),
             "several_paths" => Routes::new(&self.scenario.graph).is_ok_and(|routes| routes.has_choice()),
             "finite_flows" => (1..=self.scenario.traffic.len()).any(|entry| {
                 self.setting(&format!("traffic.{entry}.kind")).is_none_or(|kind| kind.value != "long-lived")
@@ -202,18 +202,7 @@ impl<'s> Run<'s> {
     /// True if the far end of some link may pause data.
     fn has_flow_control(&self) -> bool {
         let faults = self.scenario.faults.iter().any(|fault| fault.pause.is_some());
-        faults || self.switch_ports().any(|port| self.pauses(port))
-    }
-
-    /// True if a switch pauses data of some priorities and not of others.
-    fn has_lossy_data(&self) -> bool {
-        let is_lossy = self.scenario.lossless() != self.scenario.used_priorities();
-        is_lossy && self.switch_ports().any(|port| self.pauses(port))
-    }
-
-    /// True if the node of a port pauses the far end.
-    fn pauses(&self, (from, to): (NodeId, NodeId)) -> bool {
-        self.scenario.switch_port(from, to).xoff.is_some()
+        faults || self.switch_ports().any(|(from, to)| self.scenario.switch_port(from, to).xoff.is_some())
     }
 
     /// Without a limit, the small queue never stops a window from growing, so growth is the same in both

@@ -189,7 +189,7 @@ pub struct PortRow {
     pub utilisation: f64,
     /// Pauses of data at the port, if data can be paused there. Not part of the digest.
     pub pauses: Option<PauseCounts>,
-    /// The same by priority, if data has several priorities. Outside the digest.
+    /// Pauses of each priority, if data has several priorities. Not part of the digest.
     pub pauses_by_priority: Vec<(u8, PauseCounts)>,
 }
 

@@ -84,8 +84,8 @@ fn a_pause_holds_back_victims() {
 }
 
 /// In a ring of five switches, hosts send to the host two switches further on, at twice the rate of each
-/// link.
-fn ring() -> Scenario {
+/// link. `keys` are further keys of the traffic.
+fn ring(keys: &str) -> Scenario {
     let links = (0..5).map(|i| {
         let (other, next) = (i + 5, (i + 1) % 5);
         format!("h{i},s{i},10Gbps,1us\nh{other},s{i},10Gbps,1us\ns{i},s{next},10Gbps,1us\n")
@@ -96,7 +96,7 @@ fn ring() -> Scenario {
     });
     let text = format!(
         "title = 'ring'\nduration = '20ms'\ndrain = '5ms'\n[topology]\nkind = 'explicit'\nfile = 'links.csv'\n\
-         [switch]\nbuffer = '400KB'\nmark_above = 'unlimited'\nxoff = '20KB'\n{TRACE}"
+         [switch]\nbuffer = '400KB'\nmark_above = 'unlimited'\nxoff = '20KB'\n{TRACE}{keys}"
     );
     let trace = format!("start,source,destination,bytes\n{}\n", rows.collect::<Vec<_>>().join("\n"));
     let edges = format!("a,b,rate,delay\n{}", links.collect::<String>());
@@ -106,13 +106,18 @@ fn ring() -> Scenario {
     .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every link of the ring is paused, because its packets wait for the next link.
+/// Every link of the ring is paused, because its packets wait for the next link. The error names the ports and the
+/// priority.
 #[test]
 fn a_cycle_of_paused_ports_is_named() {
-    let error = simulation::run(&ring(), &scheme("dcqcn", &[]), 1, &mut NoObserver).unwrap_err();
-    let RunError::Deadlock { ports, since } = error else { panic!("{error}") };
-    assert_eq!(ports, "s0->s1, s1->s2, s2->s3, s3->s4, s4->s0");
-    assert!(since.as_secs_f64() < 0.005, "{since}");
+    for (keys, named) in [("", 3), ("pfc_priority = 4", 4)] {
+        let error = simulation::run(&ring(keys), &scheme("dcqcn", &[]), 1, &mut NoObserver).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains(&format!("a deadlock in priority {named}: s0->s1, s1->s2, s2->s3")), "{text}");
+        let RunError::Deadlock { priority, ports, since } = error else { panic!("{text}") };
+        assert_eq!((priority, &*ports), (named, "s0->s1, s1->s2, s2->s3, s3->s4, s4->s0"));
+        assert!(since.as_secs_f64() < 0.005, "{since}");
+    }
 }
 
 /// A flow of 3 MB crosses a link with a delay of 20 us into a port that is ten times slower. The switch of

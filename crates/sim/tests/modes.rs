@@ -94,11 +94,16 @@ pub(crate) fn all_alike(scenario: &Scenario, scheme: &Scheme, seed: u64) -> (Out
         Some(run.unwrap_or_else(|error| panic!("{} {modes:?}: {error}", scheme.name)))
     };
     let plain = run(Modes::PLAIN).unwrap();
+    let pauses = |outcome: &Outcome| {
+        let ports = outcome.ports.iter();
+        ports.map(|port| (port.pauses, port.pauses_by_priority.clone())).collect::<Vec<_>>()
+    };
     let differs = |modes: &Modes| {
         let other = run(*modes)?;
         assert_eq!(other.end, plain.end, "{} {modes:?}", scheme.name);
         assert_eq!(other.counters, plain.counters, "{} {modes:?}", scheme.name);
         assert_eq!(other.digest(), plain.digest(), "{} {modes:?}", scheme.name);
+        assert_eq!(pauses(&other), pauses(&plain), "{} {modes:?}", scheme.name);
         Some(*modes)
     };
     let legal = MODES.iter().filter_map(differs).collect();

@@ -69,8 +69,8 @@ fn the_sum_counts_lossless_priorities() {
     );
 }
 
-/// What cannot be meant is refused: no lossless priority with traffic, a list inside a table of a port, and
-/// lossy data without memory.
+/// The scenario is refused if no lossless priority has traffic, if the table of a port lists lossless priorities,
+/// or if lossy data has no memory.
 #[test]
 fn impossible_priorities_are_refused() {
     let both = ["", "pfc_priority = 4"];
@@ -129,8 +129,8 @@ fn a_pause_holds_back_its_own_priority_alone() {
     assert!(same > 3.0 && other < 1.3, "{same}, {other}");
 }
 
-/// Two endless flows of two priorities leave one host over a link. Their rates are as the weights, also while
-/// one is paused by the scenario for half the time: then the other has the link alone.
+/// Two endless flows of two priorities share the link to one host by the weights 1 and 3. If the scenario pauses
+/// one priority for half the time, the other priority has the link alone in this time.
 #[test]
 fn weights_share_a_link() {
     let text = |more: &str| {
@@ -157,7 +157,30 @@ fn weights_share_a_link() {
     assert!((share - 0.375).abs() < 0.01, "{share}");
 }
 
-/// A pause of the scenario concerns one priority if it says so, and all otherwise.
+/// A host with endless flows in two priorities, of which the switch pauses one before the measured time. The other
+/// flow takes the whole link: 3 ms at 10 Gbps, of which 1,000 of 1,040 bytes are payload.
+#[test]
+fn a_host_sends_the_priorities_that_are_not_paused() {
+    let text = "title = 'host'\nduration = '6ms'\nwarmup = '3ms'\ndrain = '0s'\n\
+        topology = { kind = 'star', hosts = 3, rate = '10Gbps', rtt = '8us' }\ntcp = { mss = '1000B' }\n\
+        switch = { buffer = '1MB', mark_above = '65KB', xoff = '100KB' }\n\
+        faults = { links = ['h0->s0'], pause_at = '1ms', pause_priority = 4 }\n\
+        [[traffic]]\nkind = 'long-lived'\nflows = 1\nfrom = 0\nto = 1\n\
+        [[traffic]]\nkind = 'long-lived'\nflows = 1\nfrom = 0\nto = 2\npfc_priority = 4\n";
+    for (name, keys) in
+        [("dcqcn", ""), ("hpcc", ""), ("tcp", ""), ("dctcp", ""), ("dctcp", "host.small_queue = 2\n")]
+    {
+        let outcome = run(&scenario(&format!("{keys}{text}"), &[]), &scheme(name, &[]));
+        let bytes = |host: u32| {
+            outcome.flows.iter().find(|flow| flow.destination.0 == host).unwrap().delivered_in_window.get()
+        };
+        assert_eq!(bytes(2), 0, "{name}");
+        let share = bytes(1) as f64 / (3e-3 * 10e9 / 8.0 / 1.04);
+        assert!((0.9..1.001).contains(&share), "{name}: {share}");
+    }
+}
+
+/// A fault pauses all priorities, or only its `pause_priority`.
 #[test]
 fn a_planned_pause_may_concern_one_priority() {
     let paused = |keys: &str| {
@@ -183,7 +206,8 @@ fn a_planned_pause_may_concern_one_priority() {
     assert_eq!(paused(""), (vec![(3, time), (4, time)], 2, time));
 }
 
-/// Any way of running gives the same, with frames of three priorities that cross from core to core, one of them lossy.
+/// All plans give the same outcome, with two lossless priorities and a lossy one, and with frames that cross from core
+/// to core.
 #[test]
 fn priorities_are_the_same_by_every_plan() {
     let text = "title = 'plans'\nduration = '3ms'\nwarmup = '1ms'\ndrain = '30ms'\n\
@@ -207,8 +231,8 @@ fn priorities_are_the_same_by_every_plan() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the rates, delays, thresholds and weights that are accepted: no lossless packet is lost to a
-    /// full buffer, and all that was paused goes on, beside a lossy priority that fills its memory.
+    /// With any accepted rates, delays, thresholds and weights, no lossless packet is dropped, and every paused flow
+    /// finishes, beside a lossy priority that fills its memory.
     #[test]
     fn lossless_priorities_lose_nothing(
         (gbps, delay, xoff, xon) in (10u64..100, 100u64..20_000, 4u64..60, any::<bool>()),

@@ -37,7 +37,7 @@ pub const FACTS: &[(&str, &str)] = &[
     ("several_paths", "two hosts have several shortest paths between them"),
     ("flow_control", "a switch or a fault pauses data"),
     ("several_priorities", "a switch or a fault pauses data, and traffic entries differ in pfc_priority"),
-    ("lossy_data", "a switch pauses data, and a traffic entry has a pfc_priority outside switch.lossless"),
+    ("lossy_data", "a traffic entry has a pfc_priority outside switch.lossless"),
     ("finite_flows", "flows have a finite size"),
     ("default_drain", "flows have a finite size and drain is not given"),
     ("model_decides", "host.small_queue is auto, or tcp.growth is auto and small queues are on"),
@@ -68,17 +68,21 @@ impl Condition {
         value: &dyn Fn(&str) -> Option<String>,
         path: &dyn Fn(&str) -> String,
     ) -> Option<String> {
-        let mut unmet = Vec::new();
+        let mut unmet: Vec<Vec<String>> = Vec::new();
         for choice in self.choices() {
             let failing: Vec<String> =
                 choice.filter(|clause| !clause.holds(value)).map(|clause| clause.words(path)).collect();
             if failing.is_empty() {
                 return None;
             }
-            unmet.push(failing.join(" and "));
+            // "a or a and b" is "a".
+            let implies = |one: &[String], other: &[String]| other.iter().all(|words| one.contains(words));
+            if !unmet.iter().any(|other| implies(&failing, other)) {
+                unmet.retain(|other| !implies(other, &failing));
+                unmet.push(failing);
+            }
         }
-        unmet.dedup();
-        Some(unmet.join(" or "))
+        Some(unmet.iter().map(|failing| failing.join(" and ")).collect::<Vec<_>>().join(" or "))
     }
 
     /// Names of the facts and keys in the condition.
@@ -206,6 +210,11 @@ mod tests {
         assert_eq!(unmet("tcp_hosts || t1 > 0"), None);
         let both = "a transport runs on TCP hosts or tcp.ack_every is above 1 and tcp.t1 is not 5us";
         assert_eq!(unmet("tcp_hosts || ack_every > 1 && t1 != \"5us\"").as_deref(), Some(both));
+        assert_eq!(
+            unmet("ack_every > 1 && tcp_hosts || ack_every > 1").as_deref(),
+            Some("tcp.ack_every is above 1")
+        );
+        assert_eq!(unmet("tcp_hosts || tcp_hosts && hot").as_deref(), Some("a transport runs on TCP hosts"));
         let words = "ack_every is above 1 and a transport runs on TCP hosts or hot is given";
         assert_eq!(Condition("ack_every > 1 && tcp_hosts || hot != \"\"").to_string(), words);
     }

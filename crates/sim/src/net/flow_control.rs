@@ -40,6 +40,16 @@ pub struct PauseFrame {
     pub pauses: bool,
 }
 
+/// A cycle of paused ports that wait for each other.
+#[derive(Debug)]
+pub(crate) struct Deadlock {
+    /// The paused priority.
+    pub priority: u8,
+    pub cycle: Vec<PortId>,
+    /// Time since which all these ports are paused.
+    pub since: Instant,
+}
+
 /// Counts of one link's packets at its switch.
 #[derive(Debug, Clone, Copy)]
 struct Ingress {
@@ -48,7 +58,7 @@ struct Ingress {
     xon: Bytes,
     /// Alpha of the dynamic threshold, and the memory without all headroom.
     alpha: Option<(f64, Bytes)>,
-    /// Lossless data by priority.
+    /// Data by priority.
     held: [Bytes; PRIORITIES],
     paused: PrioritySet,
 }
@@ -161,13 +171,13 @@ impl FlowControl {
     }
 
     /// Finds a cycle of ports whose data of one priority has been paused since `deadline` or longer and that
-    /// wait for each other. Returns the ports, and the time since which all of them are paused. A paused port
-    /// is in no cycle if it can resume after the ports outside cycles have sent all their packets.
-    pub(crate) fn deadlock(&self, ports: &[Port], deadline: Instant) -> Option<(Vec<PortId>, Instant)> {
+    /// wait for each other. A paused port is in no cycle if it can resume after the ports outside cycles have
+    /// sent all their packets.
+    pub(crate) fn deadlock(&self, ports: &[Port], deadline: Instant) -> Option<Deadlock> {
         self.lossless.iter().find_map(|priority| self.deadlock_of(priority, ports, deadline))
     }
 
-    fn deadlock_of(&self, priority: u8, ports: &[Port], deadline: Instant) -> Option<(Vec<PortId>, Instant)> {
+    fn deadlock_of(&self, priority: u8, ports: &[Port], deadline: Instant) -> Option<Deadlock> {
         let is_stuck = |port: &Port| port.stuck_since(priority).is_some_and(|since| since <= deadline);
         let stuck = ports.iter().enumerate().filter(|(_, port)| is_stuck(port));
         let mut waiting: BTreeMap<PortId, BTreeMap<PortId, Bytes>> =
@@ -183,7 +193,7 @@ impl FlowControl {
             if let Some(begin) = way.iter().position(|before| *before == next) {
                 let cycle = way.split_off(begin);
                 let since = cycle.iter().filter_map(|port| ports[port.index()].stuck_since(priority)).max();
-                return since.map(|since| (cycle, since));
+                return since.map(|since| Deadlock { priority, cycle, since });
             }
             way.push(next);
         }

@@ -29,7 +29,7 @@ pub(crate) use counts::{NetworkCounts, PortCounts};
 pub(crate) use drops::Drops;
 pub(crate) use event::{NetworkEvent, WithNetwork};
 pub(crate) use faults::HostDelay;
-pub(crate) use flow_control::FlowControl;
+pub(crate) use flow_control::{Deadlock, FlowControl};
 pub(crate) use levels::OccupancyHistogram;
 pub(crate) use memory::SharedMemory;
 pub(crate) use parts::BoundaryMail;

@@ -34,9 +34,9 @@ pub(crate) use discipline::{
     Fate, QueueDiscipline, QueuedPacket, Scheduler, SchedulerEffects, TrafficClass, Verdict,
 };
 pub(crate) use marking::MarkAt;
+pub(crate) use pausable::{DataPriorities, LossyLimit, Pausable};
 
 use first_come::FirstCome;
-pub(crate) use pausable::{DataPriorities, LossyLimit, Pausable};
 
 use crate::packet::Frame;
 use crate::priorities::PrioritySet;
@@ -95,7 +95,7 @@ impl Queue {
     }
 
     /// The classes of packets, if data may be paused.
-    pub fn classes(&self) -> Option<&Pausable> {
+    pub fn classes(&self) -> Option<&Pausable<Scheduled>> {
         match self {
             Queue::Scheduled(queue) => match &**queue {
                 Scheduled::Pausable(queue) => Some(queue),
@@ -236,7 +236,7 @@ macro_rules! registry {
             /// departure.
             FirstCome(FirstCome<InOrder>),
             /// Any discipline, at a port whose other end may pause data.
-            Pausable(Pausable),
+            Pausable(Pausable<Scheduled>),
         }
 
         impl Scheduler for Scheduled {

@@ -16,7 +16,7 @@
 
 use super::discipline::{DropReason, QueuedPacket, Scheduler, SchedulerEffects};
 use super::fifo::Fifo;
-use super::{Backlog, Room, Scheduled};
+use super::{Backlog, Room};
 use crate::priorities::{PRIORITIES, PrioritySet, Weights};
 use shortflow_units::{Bytes, Instant, Occupancy};
 
@@ -55,81 +55,51 @@ pub struct LossyLimit {
 
 /// Packets of one priority.
 #[derive(Debug, Clone)]
-struct Class {
+struct Class<S> {
     priority: u8,
-    data: Scheduled,
+    data: S,
     /// Bytes that the priority may send before its turn ends.
     credit: i64,
     /// Credit for a turn.
     quantum: i64,
 }
 
-/// The classes of a port.
+/// The priorities of a port.
 #[derive(Debug, Clone)]
-pub struct Pausable {
-    control: Fifo,
+struct Classes<S> {
     /// In ascending order of priority.
-    classes: Vec<Class>,
+    classes: Vec<Class<S>>,
     /// Index of the class whose turn it is.
     turn: usize,
     priorities: DataPriorities,
     paused: PrioritySet,
 }
 
-impl Pausable {
-    /// An empty port that is not paused; `data` is the discipline of each priority.
-    pub fn new(data: &Scheduled, priorities: DataPriorities) -> Pausable {
-        let DataPriorities { used, weights, .. } = priorities;
-        let weight = |priority: u8| weights[usize::from(priority)];
-        let least = used.iter().map(weight).min().unwrap_or(1);
-        let class = |priority| {
-            let quantum = i64::from(QUANTUM * weight(priority) / least);
-            Class { priority, data: data.clone(), credit: 0, quantum }
-        };
-        let classes = used.iter().map(class).collect();
-        Pausable { control: Fifo::default(), classes, turn: 0, priorities, paused: PrioritySet::NONE }
-    }
-
-    /// Sets the priorities that are paused.
-    pub fn pause(&mut self, paused: PrioritySet) {
-        self.paused = paused;
-    }
-
-    /// Backlog of a priority.
-    pub fn waiting_of(&self, priority: u8) -> Backlog {
-        let class = self.classes.iter().find(|class| class.priority == priority);
-        class.map_or_else(Backlog::default, |class| class.data.backlog())
-    }
-
-    /// True if control or data may leave. Trimmed packets wait for no pause to end.
-    pub fn may_send(&self) -> bool {
-        !self.control.is_empty() || self.classes.iter().any(|class| self.is_ready(class))
-    }
-
-    fn is_ready(&self, class: &Class) -> bool {
+impl<S: Scheduler> Classes<S> {
+    fn is_ready(&self, class: &Class<S>) -> bool {
         !self.paused.has(class.priority) && class.data.backlog().packets > 0
     }
 
-    /// Backlog of the classes of data that `wanted` selects.
-    fn data(&self, wanted: impl Fn(&Class) -> bool) -> Backlog {
+    /// Backlog of the classes that `wanted` selects.
+    fn backlog(&self, wanted: impl Fn(&Class<S>) -> bool) -> Backlog {
         let chosen = self.classes.iter().filter(|class| wanted(class));
         chosen.fold(Backlog::default(), |sum, class| sum + class.data.backlog())
     }
 
-    /// True if a lossy packet of `size` bytes fits.
-    fn fits_lossy(&self, room: Room, size: Bytes) -> bool {
+    /// True if a lossy packet of `size` bytes fits into the port, which holds `control` too.
+    fn fits_lossy(&self, room: Room, control: Backlog, size: Bytes) -> bool {
         let Occupancy::Bytes(limit) = room.limit else { return true };
         let LossyLimit { reserved, alpha } = self.priorities.limit;
-        let lossless = self.data(|class| !self.priorities.lossy.has(class.priority)).bytes;
-        let after = room.found.bytes - lossless - self.control.backlog().bytes + size;
+        let lossless = self.backlog(|class| !self.priorities.lossy.has(class.priority));
+        let after = room.found.bytes - lossless.bytes - control.bytes + size;
         let Some(alpha) = alpha else { return after + reserved <= limit };
         let free = limit.saturating_sub(room.found.bytes).saturating_sub(reserved);
         size <= free && after.as_f64() <= alpha * free.as_f64()
     }
 
-    /// Index of the class that sends next; `None` if all that wait are paused.
-    fn next_class(&mut self) -> Option<usize> {
-        let is_ready = |class: &&Class| self.is_ready(class);
+    /// Index of the class that sends next; `None` if all waiting packets are paused.
+    fn next(&mut self) -> Option<usize> {
+        let is_ready = |class: &&Class<S>| self.is_ready(class);
         let ready: PrioritySet = self.classes.iter().filter(is_ready).map(|class| class.priority).collect();
         if ready.len() <= 1 {
             self.turn = self.classes.iter().position(|class| ready.has(class.priority))?;
@@ -151,7 +121,54 @@ impl Pausable {
     }
 }
 
-impl Scheduler for Pausable {
+/// The classes of a port.
+#[derive(Debug, Clone)]
+pub struct Pausable<S> {
+    control: Fifo,
+    data: Classes<S>,
+}
+
+impl<S> Pausable<S> {
+    /// An empty port that is not paused; `data` is the discipline of each priority.
+    pub fn new(data: &S, priorities: DataPriorities) -> Pausable<S>
+    where
+        S: Clone,
+    {
+        let DataPriorities { used, weights, .. } = priorities;
+        let weight = |priority: u8| weights[usize::from(priority)];
+        let least = used.iter().map(weight).min().unwrap_or(1);
+        let class = |priority| {
+            let quantum = i64::from(QUANTUM * weight(priority) / least);
+            Class { priority, data: data.clone(), credit: 0, quantum }
+        };
+        let classes = used.iter().map(class).collect();
+        let data = Classes { classes, turn: 0, priorities, paused: PrioritySet::NONE };
+        Pausable { control: Fifo::default(), data }
+    }
+
+    /// Sets the priorities that are paused.
+    pub fn pause(&mut self, paused: PrioritySet) {
+        self.data.paused = paused;
+    }
+
+    /// Backlog of a priority.
+    pub(crate) fn waiting_of(&self, priority: u8) -> Backlog
+    where
+        S: Scheduler,
+    {
+        self.data.backlog(|class| class.priority == priority)
+    }
+
+    /// True if control or data may leave. Trimmed packets wait for no pause to end.
+    pub(crate) fn may_send(&self) -> bool
+    where
+        S: Scheduler,
+    {
+        !self.control.is_empty() || self.data.classes.iter().any(|class| self.data.is_ready(class))
+    }
+}
+
+impl<S: Scheduler> Scheduler for Pausable<S> {
     fn enqueue(&mut self, room: Room, waiting: QueuedPacket, effects: &mut SchedulerEffects) {
         let size = waiting.wire_size();
         let Some(priority) = waiting.class.priority() else {
@@ -160,25 +177,27 @@ impl Scheduler for Pausable {
                 false => effects.drop(DropReason::BufferFull, waiting),
             };
         };
-        if self.priorities.lossy.has(priority) && !self.fits_lossy(room, size) {
+        let priorities = &self.data.priorities;
+        if priorities.lossy.has(priority) && !self.data.fits_lossy(room, self.control.backlog(), size) {
             return effects.drop(DropReason::BufferFull, waiting);
         }
-        let others = self.data(|class| class.priority != priority);
-        let place = self.priorities.used.rank(priority);
-        self.classes[place].data.enqueue(room.without(others), waiting, effects);
+        let others = self.data.backlog(|class| class.priority != priority);
+        let place = priorities.used.rank(priority);
+        self.data.classes[place].data.enqueue(room.without(others), waiting, effects);
     }
 
     fn dequeue(&mut self, now: Instant, effects: &mut SchedulerEffects) -> Option<QueuedPacket> {
         if let Some(control) = self.control.pop() {
             return Some(control);
         }
-        let mut paused = self.classes.iter_mut().filter(|class| self.paused.has(class.priority));
-        if let Some(trimmed) = paused.find_map(|class| class.data.dequeue_control()) {
+        let paused = self.data.paused;
+        let mut classes = self.data.classes.iter_mut().filter(|class| paused.has(class.priority));
+        if let Some(trimmed) = classes.find_map(|class| class.data.dequeue_control()) {
             return Some(trimmed);
         }
         // The discipline of a class may drop all its packets.
-        while let Some(place) = self.next_class() {
-            let class = &mut self.classes[place];
+        while let Some(place) = self.data.next() {
+            let class = &mut self.data.classes[place];
             if let Some(next) = class.data.dequeue(now, effects) {
                 class.credit -= i64::from(next.wire);
                 return Some(next);
@@ -188,22 +207,22 @@ impl Scheduler for Pausable {
     }
 
     fn backlog(&self) -> Backlog {
-        self.control.backlog() + self.data(|_| true)
+        self.control.backlog() + self.data.backlog(|_| true)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{ack, drain, offer, packet, port, queued, seqs};
-    use super::super::{Queue, QueueConfig, TrafficClass, droptail, trim};
+    use super::super::{Queue, QueueConfig, Scheduled, TrafficClass, droptail, trim};
     use super::*;
     use crate::priorities::DEFAULT_PRIORITY;
 
-    fn pausable(priorities: DataPriorities) -> Pausable {
+    fn pausable(priorities: DataPriorities) -> Pausable<Scheduled> {
         pausable_of(&QueueConfig::DropTail(droptail::Params {}), priorities)
     }
 
-    fn pausable_of(discipline: &QueueConfig, priorities: DataPriorities) -> Pausable {
+    fn pausable_of(discipline: &QueueConfig, priorities: DataPriorities) -> Pausable<Scheduled> {
         match discipline.build(port("unlimited")).pausable(priorities) {
             Queue::Scheduled(queue) => match *queue {
                 Scheduled::Pausable(queue) => queue,
@@ -214,7 +233,7 @@ mod tests {
     }
 
     /// Offers a packet of a priority. Returns `true` if it is accepted.
-    fn offer_data(queue: &mut Pausable, limit: &str, priority: u8, seq: u64) -> bool {
+    fn offer_data(queue: &mut Pausable<Scheduled>, limit: &str, priority: u8, seq: u64) -> bool {
         let class = TrafficClass::data(priority);
         let waiting = QueuedPacket { class, ..queued(&packet(priority.into(), seq, 0)) };
         let room = Room { found: queue.backlog(), limit: limit.parse().unwrap() };
@@ -223,7 +242,7 @@ mod tests {
         effects.fates.is_empty()
     }
 
-    fn leave(queue: &mut Pausable) -> Option<u8> {
+    fn leave(queue: &mut Pausable<Scheduled>) -> Option<u8> {
         queue.dequeue(Instant::ZERO, &mut SchedulerEffects::default())?.class.priority()
     }
 

@@ -156,23 +156,23 @@ pub(crate) fn at_ports(spec: &Spec) -> Vec<DataPriorities> {
         if inputs.is_empty() {
             return DataPriorities { weights, ..all };
         }
-        DataPriorities { weights, lossy, limit: lossy_limit(port, to, inputs).0, ..all }
+        DataPriorities { weights, lossy, limit: lossy_limit(port, to, inputs), ..all }
     };
     graph.directions().map(of_port).collect()
 }
 
-/// Limit of lossy data in the port to `to` of a switch that pauses `inputs`, and the memory of the limit.
-fn lossy_limit(port: &SwitchSpec, to: NodeId, inputs: &[Input]) -> (LossyLimit, Occupancy) {
+/// Limit of lossy data in the port to `to` of a switch that pauses `inputs`.
+fn lossy_limit(port: &SwitchSpec, to: NodeId, inputs: &[Input]) -> LossyLimit {
     let Some(memory) = port.memory else {
         let others: Vec<Input> = inputs.iter().filter(|input| input.from != to).copied().collect();
         let reserved = bytes(port.buffer).map_or(Bytes::ZERO, |buffer| most(&others, buffer));
-        return (LossyLimit { reserved, alpha: None }, port.buffer);
+        return LossyLimit { reserved, alpha: None };
     };
     // Dynamic thresholds of lossless data fall as lossy data takes memory; only headroom must stay free.
     let is_dynamic = inputs.iter().all(|input| input.alpha.is_some());
     let needed = |memory| if is_dynamic { reserved(inputs) } else { most(inputs, memory) };
     let reserved = bytes(memory).map_or(Bytes::ZERO, needed);
-    (LossyLimit { reserved, alpha: Some(port.memory_alpha) }, memory)
+    LossyLimit { reserved, alpha: Some(port.memory_alpha) }
 }
 
 fn bytes(limit: Occupancy) -> Option<Bytes> {
@@ -201,9 +201,10 @@ fn priorities(top: &Reader, spec: &Spec, inputs: &[Vec<Input>]) -> Result<(), Co
     let packet = spec.tcp.full_frame();
     for (node, to, _) in graph.directions().filter(|(from, ..)| !inputs[from.index()].is_empty()) {
         let port = spec.switch_port(node, to);
-        let (LossyLimit { reserved, .. }, limit) = lossy_limit(port, to, &inputs[node.index()]);
-        let key = if port.memory.is_some() { "memory" } else { "buffer" };
-        let Some(room) = bytes(limit).filter(|room| reserved + packet > *room) else { continue };
+        let LossyLimit { reserved, .. } = lossy_limit(port, to, &inputs[node.index()]);
+        let limits = [(port.memory, "memory"), (Some(port.buffer), "buffer")];
+        let least = limits.into_iter().filter_map(|(limit, key)| Some((bytes(limit?)?, key))).min();
+        let Some((room, key)) = least.filter(|(room, _)| reserved + packet > *room) else { continue };
         let (node, to, left) = (graph.name(node), graph.name(to), room.saturating_sub(reserved));
         let reason = format!(
             "{node}->{to}: lossless data may need {reserved} of {room}, and the rest of {left} has no room for a lossy \

@@ -10,14 +10,14 @@
 //! | no link exceeds its rate | each port: busy time ≥ time of its bytes at the link's rate, and ≤ elapsed time |
 //! | every packet is accounted for | each port: accepted = arrived + queued + on the wire + lost with the link |
 //! | links count packets only while they wait | bytes that flow control counts ≤ bytes that wait at ports |
-//! | paused ports do not wait for each other | no cycle of ports that have packets and have been paused for 1 ms; a cycle is an error of the scenario |
+//! | paused ports do not wait for each other | no cycle of ports that have packets of one priority and have been paused for 1 ms; a cycle is an error of the scenario |
 //! | time does not go back | no event was scheduled in the past |
 
 use super::RunError;
 use super::connections::SequenceGap;
 use super::part::owns;
 use super::state::Simulation;
-use crate::net::Port;
+use crate::net::{Deadlock, Port};
 use crate::outcome::FlowRow;
 use crate::queue::Backlog;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, PortId, Rate, Span};
@@ -80,14 +80,16 @@ impl Simulation<'_> {
 
     fn check_deadlock(&self) -> Result<(), RunError> {
         let deadline = Instant::ZERO + self.end().since(Instant::ZERO).saturating_sub(DEADLOCK);
-        let Some((cycle, since)) = self.network.deadlock(deadline) else { return Ok(()) };
+        let Some(Deadlock { priority, cycle, since }) = self.network.deadlock(deadline) else {
+            return Ok(());
+        };
         let (ports, graph) = (self.network.ports(), &self.scenario.graph);
         let name = |port: &PortId| {
             let port = &ports[port.index()];
             format!("{}->{}", graph.name(port.from), graph.name(port.to))
         };
         let ports = cycle.iter().map(name).collect::<Vec<_>>().join(", ");
-        Err(RunError::Deadlock { ports, since })
+        Err(RunError::Deadlock { priority, ports, since })
     }
 
     fn check_skips(&self) -> Result<(), String> {

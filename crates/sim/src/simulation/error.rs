@@ -59,12 +59,15 @@ pub enum RunError {
     /// The observer stopped the run.
     #[error("the run was cancelled")]
     Cancelled,
-    /// Ports paused one another in a cycle, so no packet can leave.
+    /// Ports paused a priority of one another in a cycle, so no data of the priority can leave.
     #[error(
-        "priority flow control: a deadlock: {ports} have waited for one another since {since}, so no packet can leave; choose \
-         routes without cycles, a larger switch.xoff, or a law that keeps queues below XOFF"
+        "priority flow control: a deadlock in priority {priority}: {ports} have waited for one another since {since}, so \
+         no data of this priority can leave; choose routes without cycles, a larger switch.xoff, or a law that keeps queues \
+         below XOFF"
     )]
     Deadlock {
+        /// The priority.
+        priority: u8,
         /// Names of the ports, in order.
         ports: String,
         /// Time at which the last of these ports was paused.

@@ -3,7 +3,7 @@
 use super::{Network, WithNetwork, settle};
 use crate::engine::EventQueue;
 use crate::net::NetworkEvent;
-use crate::net::flow_control::PauseFrame;
+use crate::net::flow_control::{Deadlock, PauseFrame};
 use crate::packet::Packet;
 use crate::scenario::lossless::PAUSE_FRAME;
 use shortflow_units::{Bytes, Instant, PortId};
@@ -133,7 +133,7 @@ impl Network {
     }
 
     /// Runs [`FlowControl::deadlock`](crate::net::FlowControl::deadlock) on the network.
-    pub fn deadlock(&self, deadline: Instant) -> Option<(Vec<PortId>, Instant)> {
+    pub(crate) fn deadlock(&self, deadline: Instant) -> Option<Deadlock> {
         self.special.as_ref()?.flow_control.as_ref()?.deadlock(&self.ports, deadline)
     }
 }
