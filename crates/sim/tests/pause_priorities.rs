@@ -84,6 +84,12 @@ fn impossible_priorities_are_refused() {
     assert!(inside.contains("lossless"), "{inside}");
     let full = refusal(&incasts("xoff = '113480B'\nlossless = [3]", both));
     assert!(full.contains("no room for a lossy packet"), "{full}");
+    let small = incasts("xoff = '30KB'\nlossless = [3]\nmemory = '16MB'", both).replace("'4MB'", "'2050KB'");
+    assert!(
+        refusal(&small).contains("of 2.05MB") && refusal(&small).contains("raise switch.buffer"),
+        "{}",
+        refusal(&small)
+    );
     assert!(refusal(&incasts("xoff = '30KB'\nlossless = [8]", both)).contains("0 to 7"));
     assert!(
         refusal(&incasts("xoff = '30KB'\nweights = [1, 1, 1, 1, 1, 1, 1, 1, 1]", both))
