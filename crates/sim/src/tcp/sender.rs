@@ -223,9 +223,12 @@ impl Sender {
     /// Handles an ACK.
     #[inline]
     pub fn on_ack(&mut self, ack: &Packet, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
-        // Ignore ACKs that are old, or for data that was never sent (RFC 9293 §3.10.7.4).
-        if ack.seq < self.stream.snd_una || ack.seq > self.stream.snd_max {
-            return;
+        if ack.seq > self.stream.snd_max {
+            return; // for data that was never sent (RFC 9293 §3.10.7.4)
+        }
+        if ack.seq < self.stream.snd_una {
+            // A later ACK overtook this one. It acknowledges nothing, but brings the mark and the delay of its packet.
+            return self.observe(ack, cx);
         }
         let mut news = true;
         match self.recovery {

@@ -216,25 +216,56 @@ fn a_mark_and_a_loss_of_one_window_reduce_it_once() {
 
 /// A law that records its calls.
 #[derive(Debug, Clone, Default)]
-struct Recorder(Arc<Mutex<Vec<(u64, u64)>>>);
+struct Recorder {
+    seen: Arc<Mutex<Vec<(u64, u64)>>>,
+    reads_path: bool,
+}
+
+impl Recorder {
+    fn bench(&self, spec: TcpSpec, bytes: u64) -> Bench {
+        let law = self.clone();
+        let transport =
+            TransportConfig::named("newreno").unwrap().with_law(Arc::new(move || Box::new(law.clone())));
+        Bench::of(&transport, spec, bytes)
+    }
+}
 
 impl CongestionControl for Recorder {
     fn on_ack(&mut self, _: &mut Window, ack: &AckSample) {
-        self.0.lock().unwrap().push((ack.acked.get(), ack.snd_una));
+        self.seen.lock().unwrap().push((ack.acked.get(), ack.snd_una));
     }
     fn on_congestion(&mut self, _: &mut Window, _: Cause, _: &FlowView) {}
+    fn reads_path(&self) -> bool {
+        self.reads_path
+    }
 }
 
 /// `tcp.grow_by_segments`: the law sees one ACK of 2.5 segments as three ACKs.
 #[test]
 fn the_law_sees_each_segment_that_an_ack_covers() {
-    let seen = Recorder::default();
-    let law = seen.clone();
-    let transport =
-        TransportConfig::named("newreno").unwrap().with_law(Arc::new(move || Box::new(law.clone())));
+    let law = Recorder::default();
     let spec = TcpSpec { initial_window: 20.0, grow_by_segments: true, ..tcp() };
-    let mut peer = Bench::of(&transport, spec, 5110);
+    let mut peer = law.bench(spec, 5110);
     peer.ack(1460, false, &[]);
     peer.ack(5110, false, &[]);
-    assert_eq!(*seen.0.lock().unwrap(), [(1460, 1460), (1460, 2920), (1460, 4380), (730, 5110)]);
+    assert_eq!(*law.seen.lock().unwrap(), [(1460, 1460), (1460, 2920), (1460, 4380), (730, 5110)]);
+}
+
+/// The ACK of the first segment arrives after the one of the second: it acknowledges nothing, and a law that reads
+/// the path still learns how its packet fared.
+#[test]
+fn an_overtaken_ack_shows_its_path() {
+    for reads_path in [false, true] {
+        let law = Recorder { reads_path, ..Recorder::default() };
+        let mut peer = law.bench(TcpSpec { initial_window: 2.0, ..tcp() }, 2920);
+        let data: Vec<Packet> = peer.sent.clone();
+        for (packet, end) in data.iter().zip([1460, 2920]).rev() {
+            let ack = peer.sender.stream.identity.control(end, &peer.tcp);
+            let ack = Packet { extension: packet.extension.clone(), ..ack };
+            let cx = EndpointContext { now: Instant::ZERO + Span::from_micros(10), tcp: &peer.tcp };
+            peer.sender.on_ack(&ack, cx, &mut peer.sent);
+        }
+        let late: &[(u64, u64)] = if reads_path { &[(0, 2920)] } else { &[] };
+        assert_eq!(*law.seen.lock().unwrap(), [&[(2920, 2920)], late].concat());
+    }
 }
