@@ -388,9 +388,10 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    fn note(&self, granted: u64) -> Incoming {
+    /// This message as its host's agent knows it, with `granted` bytes granted.
+    fn as_incoming(&self, granted: u64) -> Incoming {
         let (received, length) = (self.bytes.received(), self.length);
-        let arrived = self.bytes.arrived(0, u64::MAX);
+        let arrived = self.bytes.arrived(0, u64::MAX); // in any order
         Incoming { to: self.identity, arrived, received, length, granted, window: self.policy.window }
     }
 
@@ -417,13 +418,16 @@ impl Endpoint for Receiver {
         self.length = packet.extension.as_ref().map_or(self.length, |extension| extension.header[0]);
         self.bytes.accept(start, end);
         let received = self.bytes.received();
+        // Old data means that the sender does not know what has arrived. Other data needs no answer but a grant.
         if is_old || received >= self.length {
             self.answer(self.identity.control(received, cx.tcp), cx, out);
         }
         let agent = out.agent::<Agent>();
         let known = agent.incoming.get(&self.identity.flow_id).map(|message| message.granted);
+        // A new message starts with its unscheduled bytes granted. The agent does not know messages that are
+        // completely granted.
         if let Some(granted) = known.or(is_first.then_some(self.policy.unscheduled.min(self.length))) {
-            agent.note(self.note(granted));
+            agent.note(self.as_incoming(granted));
         }
         for grant in agent.grants(&self.policy, cx.tcp) {
             self.answer(grant, cx, out);

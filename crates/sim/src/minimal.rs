@@ -112,13 +112,14 @@ impl Sender {
         }
     }
 
+    /// Sends the bytes `start..end`, and sets the timer unless it is set.
     fn send(&mut self, start: u64, end: u64, cx: EndpointContext<'_>, out: &mut impl Outbox) {
         let again = start < self.stream.snd_max;
         self.stream.snd_nxt = end;
         self.stream.snd_max = self.stream.snd_max.max(end);
         self.alarm.deadline.get_or_insert(cx.now + self.rto);
-        let waits = out.send(self.packet(start, end, cx)).waits;
-        self.stream.count_sent(start, again, waits);
+        let handover = out.send(self.packet(start, end, cx));
+        self.stream.count_sent(start, again, handover.waits);
     }
 
     fn packet(&self, start: u64, end: u64, cx: EndpointContext<'_>) -> Packet {

@@ -146,18 +146,19 @@ impl Wheel {
         self.far_slot = self.far_slot.min(self.slot_of(at));
     }
 
-    /// Advances to the next slot with events, or to the slot of `first`, and passes its events to `take`.
+    /// Advances to the next slot with events, and passes its events to `take`. `outside` is the time of the first
+    /// event that the caller keeps outside the wheel ([`Instant::MAX`]: none); its slot has an event too.
     /// Returns `false`, and stays, if the slot begins after `limit`: events scheduled before that slot must
     /// still find their place in the wheel.
     pub(super) fn advance(
         &mut self,
-        first: Instant,
+        outside: Instant,
         limit: Instant,
         mut take: impl FnMut(Instant, NodeScope, u32),
     ) -> bool {
         let near = self.next_occupied().unwrap_or(NEVER);
-        let first = if first == Instant::MAX { NEVER } else { self.slot_of(first) };
-        let slot = near.min(self.far_slot).min(first);
+        let outside_slot = if outside == Instant::MAX { NEVER } else { self.slot_of(outside) };
+        let slot = near.min(self.far_slot).min(outside_slot);
         if slot > self.slot_of(limit) || slot == NEVER {
             return false;
         }

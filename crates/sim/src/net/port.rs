@@ -192,6 +192,7 @@ impl Port {
     /// Records drops and trims from now on, and leaves the short path.
     pub fn watch(&mut self) {
         self.dropped = Some(Vec::new());
+        // A port with a fault injector has no short path, even if the injector is idle.
         self.faults.get_or_insert_with(FaultInjector::idle);
         self.find_short_path();
     }
@@ -200,6 +201,8 @@ impl Port {
     /// leaves the short path.
     pub fn report(&mut self, port: PortId) {
         self.telemetry = Some(LinkMeter { port: port.0, sent: Bytes::ZERO });
+        // A report has the backlog at the start of the packet's transmission, so the port needs an event at this
+        // time. Only ports with a scheduler have one.
         let queue = std::mem::replace(&mut self.queue, EMPTY_QUEUE);
         self.queue = queue.decided_at_departure();
         self.is_scheduled = true;

@@ -341,6 +341,7 @@ impl Simulation<'_> {
 fn join_rows(rows: &mut [FlowRow], others: &mut [Vec<FlowRow>], part_of: impl Fn(HostId) -> usize) {
     for (index, row) in rows.iter_mut().enumerate() {
         let (from, to) = (part_of(row.source), part_of(row.destination));
+        // After the exchange, the copy of part 0 is where the copy of `from` was.
         if from > 0 {
             std::mem::swap(row, &mut others[from - 1][index]);
         }

@@ -41,6 +41,10 @@ fn parameters() -> Vec<ParamInfo> {
     [AggregationKeys::parameters(), Rounds::parameters(), TreeKeys::parameters(), tables].concat()
 }
 
+/// Indices of the levels of a tree.
+const AGGREGATORS: usize = 0;
+const WORKERS: usize = 1;
+
 fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
     let AggregationKeys { root, aggregators, from, workers } = AggregationKeys::read(reader)?;
     let rounds = Rounds::read(reader, context)?;
@@ -57,15 +61,18 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
         "{} x {workers} workers below {} aggregators, answers of mean {} and {}",
         rounds.repeat,
         aggregators.len(),
-        size_text(levels[1].answers.sizes.mean()),
-        size_text(levels[0].answers.sizes.mean()),
+        size_text(levels[WORKERS].answers.sizes.mean()),
+        size_text(levels[AGGREGATORS].answers.sizes.mean()),
     );
     context.note(reader, &note);
     let mut tree = Tree::new(root, levels.into(), rounds, tree_keys, context);
-    let asking: Vec<usize> = aggregators.iter().map(|host| tree.add(0, 0, *host, 0)).collect();
+    let asking: Vec<usize> =
+        aggregators.iter().map(|host| tree.add(Tree::ROOT, AGGREGATORS, *host, 0)).collect();
     for worker in 0..workers as usize {
+        // Consecutive workers share an aggregator, and the hosts take turns.
         let aggregator = asking[worker * asking.len() / workers as usize];
-        tree.add(aggregator, 1, from[worker % from.len()], (worker / from.len()) as u32);
+        let host = from[worker % from.len()];
+        tree.add(aggregator, WORKERS, host, (worker / from.len()) as u32);
     }
     tree.announce(context);
     Ok(Box::new(Trees(vec![tree])))

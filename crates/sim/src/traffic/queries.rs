@@ -30,6 +30,9 @@ fn parameters() -> Vec<ParamInfo> {
     [QueryKeys::parameters(), tables.concat()].concat()
 }
 
+/// Index of the only level of a tree.
+const WORKERS: usize = 0;
+
 fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
     let keys = QueryKeys::read(reader)?;
     let rounds = Rounds::read(reader, context)?;
@@ -43,7 +46,8 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
         let mut tree = Tree::new(root, vec![level.clone()], rounds.clone(), tree_keys, context);
         for worker in 0..keys.workers as usize {
             // Each host begins with another worker. Otherwise a few workers would serve all hosts.
-            tree.add(0, 0, from[(place + worker) % from.len()], (worker / from.len()) as u32);
+            let host = from[(place + worker) % from.len()];
+            tree.add(Tree::ROOT, WORKERS, host, (worker / from.len()) as u32);
         }
         tree.announce(context);
         trees.push(tree);

@@ -82,6 +82,9 @@ pub(super) struct Tree {
 }
 
 impl Tree {
+    /// Index of the root.
+    pub(super) const ROOT: usize = 0;
+
     /// A tree with a root and no other members.
     pub(super) fn new(
         root: HostId,

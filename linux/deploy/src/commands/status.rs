@@ -19,6 +19,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let mut report = match Pins::open()? {
         Some(pins) => Report::read(&pins)?,
         None => {
+            // A connection keeps its congestion control after `unload`, so it may have one of ours without any loaded.
             let connections = programs::connections()?;
             Report {
                 hides_connections: connections.is_none(),
@@ -83,12 +84,14 @@ fn survivors(connections: Vec<Connection>) -> Result<Vec<Control>, Failure> {
 }
 
 impl Report {
+    /// A report without `listeners`, which need no pins.
     fn read(pins: &Pins) -> Result<Report, Failure> {
         let mut connections = programs::connections()?;
         let mut fallbacks = programs::fallbacks(pins)?;
         let mut controls = Vec::new();
         for name in pins.loaded()? {
             let is_mine = |connection: &mut Connection| connection.name == name;
+            // The connections that no loaded control takes out are those of the survivors.
             let mine = connections.as_mut().map(|all| all.extract_if(.., is_mine).collect());
             controls.push(Control {
                 is_registered: true,
@@ -99,6 +102,7 @@ impl Report {
             });
         }
         let default = programs::default_here();
+        // While the default is not ours, listeners with other controls are the rule, and the report leaves them out.
         let is_ours = controls.iter().any(|control| control.name == default);
         Ok(Report {
             cgroups: pins.names().iter().filter(|name| name.starts_with("setsockopt_")).count(),

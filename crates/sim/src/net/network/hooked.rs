@@ -27,6 +27,7 @@ impl Network {
         }
         let sender = &mut self.ports[port.index()];
         let priority = priorities.get(packet.flow_id as usize).copied().unwrap_or(DEFAULT_PRIORITY);
+        // A packet that no link counts has no source, so that its departure releases no bytes.
         let is_data = packet.kind == PacketType::Data;
         let counts = |from: &PortId| {
             let control = flow_control.as_mut().filter(|_| is_data);
