@@ -50,6 +50,7 @@ ONE_HOST: dict[str, Setup] = {
 SHARES: dict[str, Setup] = {
     "stagger, 10 Mbps": Setup("testbed-stagger", {"topology.rate": "20Mbps", "topology.bottleneck": "10Mbps"}),
     "stagger, 30 Mbps": Setup("testbed-stagger"),
+    "stagger, 80 Mbps": Setup("testbed-stagger", {"topology.rate": "160Mbps", "topology.bottleneck": "80Mbps"}),
     "same host": Setup("testbed-same-host"),
     "card": Setup("testbed-card"),
 }
@@ -65,7 +66,7 @@ CELLS: dict[str, Mapping[str, Settings]] = {
     "testbed-wide-incast": BOTH,
     "testbed-messages": {**CLASSES, **WEIGHTS},
     **{row: KERNELS if setup.card else HOSTS for row, setup in ONE_HOST.items()},
-    **{row: {"dctcp": {}, "l2dct": {}, **({} if setup.settings else {"cubic": {}})} for row, setup in SHARES.items()},
+    **{row: {"dctcp": {}, "l2dct": {}, "cubic": {}} for row in SHARES},
 }
 """Schemes of each row, with their settings. Rows with classes include xDCTCP; rows with two weights include ATCP."""
 GROUPS = {"scenarios": [row for row in CELLS if row not in SETUPS], "one-host": [*ONE_HOST], "shares": [*SHARES]}
