@@ -106,7 +106,8 @@ def stands(text: str, pattern: str, name: str, request: pytest.FixtureRequest) -
 
 def test_readme_and_front_page_lead_with_the_claims_about_schemes(request: pytest.FixtureRequest) -> None:
     counts = count(of_paper("all"))
-    builds = {build for entry in kept.load_kept(REPRODUCTION / "results.json").values() for build in entry["made"]}
+    made = [build for entry in kept.load_kept(REPRODUCTION / "results.json").values() for build in entry["made"]]
+    builds = {build.removesuffix("-dirty") for build in made}  # a paper's own page says which recipes are newer
     assert builds == set(re.findall(r"0\.\d\.0(?:\+| at )\w+", page_of("README")))
     agrees, direction, differs = counts["scheme"].values()
     of = agrees + direction + differs

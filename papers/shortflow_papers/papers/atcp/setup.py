@@ -32,6 +32,7 @@ SIZES = {SMALL: "small", MEDIUM: "medium", LARGE: "large", ALL: "all"}
 
 SMALL_SIZES = {"kind": "log-uniform", "min": "1KB", "max": "100KB"}
 MEDIUM_SIZES = {"kind": "log-uniform", "min": "100KB", "max": "10MB"}
+LARGE_SIZES = {"kind": "log-uniform", "min": "10MB", "max": "1GB"}
 LARGE_FLOWS = 16
 """Large flows per link, calibrated on TCP alone. Medians of medium flows are 1.95 s with NewReno and 1.87 s with SACK
 (paper: 2.3 s), so they do not tell which recovery the paper has."""
@@ -62,6 +63,8 @@ QUICK_TRACE = {"duration": "140s"}
 
 OTHERS = round(0.99 * 100e6 / 8 / TRACE_MEAN_BYTES, 4)
 """Small and medium flows per second for a trace that fills 100 Mbps with its large flows."""
+LARGE_RATE = round(0.01 * 100e6 / 8 / TRACE_MEAN_BYTES, 5)
+"""Large flows per second of that trace."""
 END_TO_END = ("0-3", "16-19")
 
 

@@ -10,6 +10,8 @@ from shortflow_papers.papers.atcp.setup import (
     BUFFER,
     END_TO_END,
     LARGE_FLOWS,
+    LARGE_RATE,
+    LARGE_SIZES,
     LARGE_TIME,
     MEDIUM,
     OTHERS,
@@ -81,15 +83,15 @@ LARGE_ON_CHAIN = traced(
         [large("$large", ("0-3", 16)), *(across("other", ends, rate_per_s="$others") for ends in HOPS)],
     )
 )
-# Large flows never end, so that each of the four links is full: TCP's median of medium flows is 19 s with a single
-# large flow per link (paper: 2.5 s). The trace's large flows would offer each link 21 % of its rate.
+# Large flows that never end would fill each of the four links: TCP's median of medium flows is then 19 s with a single
+# one per link (paper: 2.5 s). The trace's own large flows, a quarter of them on each link, offer it 21 % of its rate.
 SMALL_ON_CHAIN = traced(
     chain(
         "Large flows over one link each, others over the whole chain",
-        {"others": OTHERS, "large": 1},
+        {"others": OTHERS, "large": LARGE_RATE / 4},
         [
             across("other", END_TO_END, rate_per_s="$others"),
-            *(large("$large", (f"{4 * hop}-{4 * hop + 3}", 4 * hop + 4)) for hop in range(4)),
+            *({**across("large", ends, rate_per_s="$large"), "sizes": LARGE_SIZES} for ends in HOPS),
         ],
     )
 )

@@ -115,7 +115,7 @@ fig7.claim("pecn/fig7-dctcp-inversions").says(
 )
 fig7.draw(_over_size)
 _ALIKE = afct(("tcp", "d2tcp"), "dctcp").alike(0.05)
-_BETTER = tuple(best(scheme, least=MANY) for scheme in ("pecn", "pecn-pmark"))
+_BETTER = (best("pecn"), best("pecn-pmark"))
 _QUERIES = _curves("Mean completion time of queries", log_y=False)
 fig8 = lab.Figure("pecn/fig8", "Fig. 8", "Mean FCT of a burst in a rack, U[1.6, 2] KB", {"queries": QUERIES})
 fig8.claim("pecn/fig8-tiny-flows-baselines-equal").says("with queries TCP, DCTCP and D2TCP are alike", _ALIKE)

@@ -105,9 +105,9 @@ def afct(schemes: lab.OneOrMore, others: lab.OneOrMore) -> lab.Quantity:
     return lab.change(schemes, others, AFCT).over("flows")
 
 
-def best(scheme: str, others: lab.OneOrMore = BASELINES, least: float = 0) -> lab.ClaimCondition:
-    """Condition that a scheme's mean FCT is the lowest, at every number of connections from `least` on."""
-    return afct(scheme, others).at(flows=lab.Every(least) if least else lab.Every()).below()
+def best(scheme: str, others: lab.OneOrMore = BASELINES) -> lab.ClaimCondition:
+    """Condition that a scheme's mean FCT is the lowest, at every number of connections."""
+    return afct(scheme, others).at(flows=lab.Every()).below()
 
 
 @number_of("mean FCT of short flows, every other scheme over tcp wherever tcp has timeouts", lab.RELATIVE, 0.0)
