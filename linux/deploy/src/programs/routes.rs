@@ -173,16 +173,12 @@ pub struct Route {
 }
 
 impl Route {
-    /// Reads a line of `ip -oneline route show`.
-    fn read(line: &str) -> Option<Route> {
+    /// Reads a line of `ip -oneline route show`, in which both families call their widest prefix `default`.
+    fn read(line: &str, widest: IpAddr) -> Option<Route> {
         let words = words_of(line);
         let value = |key| value_of(key, &words).map(str::to_owned);
         let to = *words.first()?;
-        let prefix = if to == "default" {
-            Prefix { first: Ipv4Addr::UNSPECIFIED.into(), length: 0 }
-        } else {
-            to.parse().ok()?
-        };
+        let prefix = if to == "default" { Prefix { first: widest, length: 0 } } else { to.parse().ok()? };
         let (control, rto_min) = (value("congctl"), value("rto_min"));
         Some(Route { namespace: None, prefix, device: value("dev")?, control, rto_min })
     }
@@ -198,8 +194,10 @@ impl fmt::Display for Route {
 /// Routes of `load --route` in this namespace. A kernel without IPv6 has no IPv6 routes.
 fn here() -> io::Result<Vec<Route>> {
     let shown = |family| ip(&format!("{family} -oneline route show table main proto {PROTOCOL}"), "");
-    let lines = shown("-4")? + &shown("-6").unwrap_or_default();
-    Ok(lines.lines().filter_map(Route::read).collect())
+    let (old, new) = (shown("-4")?, shown("-6").unwrap_or_default());
+    let old = old.lines().map(|line| (line, IpAddr::from(Ipv4Addr::UNSPECIFIED)));
+    let new = new.lines().map(|line| (line, IpAddr::from(Ipv6Addr::UNSPECIFIED)));
+    Ok(old.chain(new).filter_map(|(line, widest)| Route::read(line, widest)).collect())
 }
 
 /// All routes of `load --route` in the network namespaces that this process may enter; none without `ip`.
@@ -288,7 +286,11 @@ mod tests {
             control: Some("sf_dctcp".to_owned()),
             rto_min: Some("10ms".to_owned()),
         };
-        assert_eq!(Route::read(line), Some(route));
-        assert_eq!(Route::read("10.0.0.7 dev e").unwrap().control, None);
+        let (v4, v6) = (Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into());
+        assert_eq!(Route::read(line, v4), Some(route));
+        assert_eq!(Route::read("10.0.0.7 dev e", v4).unwrap().control, None);
+        for (widest, shown) in [(v4, "0.0.0.0/0"), (v6, "::/0")] {
+            assert_eq!(Route::read("default dev e metric 1", widest).unwrap().prefix.to_string(), shown);
+        }
     }
 }
