@@ -66,7 +66,7 @@ CELLS: dict[str, Mapping[str, Settings]] = {
     "testbed-wide-incast": BOTH,
     "testbed-messages": {**CLASSES, **WEIGHTS},
     **{row: KERNELS if setup.card else HOSTS for row, setup in ONE_HOST.items()},
-    **{row: {"dctcp": {}, "l2dct": {}, "cubic": {}} for row in SHARES},
+    **{row: {"dctcp": {}, "l2dct": {}, **({} if setup.settings else {"cubic": {}})} for row, setup in SHARES.items()},
 }
 """Schemes of each row, with their settings. Rows with classes include xDCTCP; rows with two weights include ATCP."""
 GROUPS = {"scenarios": [row for row in CELLS if row not in SETUPS], "one-host": [*ONE_HOST], "shares": [*SHARES]}
