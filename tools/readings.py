@@ -5,8 +5,8 @@ from pathlib import Path
 
 import shortflow
 from shortflow import Ack, CongestionControl, Estimate, Flow, Window
-from shortflow.api.scenarios import LAWS, Cause
-from shortflow_papers.lab.study import HOSTS
+from shortflow.api.scenarios import Cause
+from shortflow_papers.papers.common import NS_DEFAULTS
 from shortflow_papers.papers.l2dct.in_python import W_MAX, L2dctInPython
 from shortflow_papers.papers.l2dct.setup import AFCT, GOODPUT
 from shortflow_papers.papers.unspecified import NS2
@@ -131,7 +131,7 @@ def table() -> str:
 
     A row has the relative differences from DCTCP in % of short flows' mean FCT and of long flows' goodput.
     """
-    settings = {**HOSTS, **LAWS, **NS2, "load": 0.1, "duration": "1s"}
+    settings = {**NS_DEFAULTS, **NS2, "load": 0.1, "duration": "1s"}
     laws: list[str | type[CongestionControl]] = ["dctcp", *READINGS.values()]
     found = shortflow.compare("l2dct-benchmark", laws, SEEDS, ideal=False, settings=settings)
     lines = ["| reading | mean FCT of short flows | goodput of long flows |", "|---|---:|---:|"]

@@ -13,11 +13,14 @@ import pytest
 from conftest import Command, Patch, ran
 from made import answered
 from shortflow import ConfigError
+from shortflow.api.runs import plan
+from shortflow.api.scenarios import Settings, load_scenario
 from shortflow.errors import ExitCode
 from shortflow_papers import lab, papers
 from shortflow_papers.lab.finding import Finding, fact
 from shortflow_papers.lab.quantity import ClaimCondition
 from shortflow_papers.lab.study import Scale
+from shortflow_papers.papers.common import NS_DEFAULTS
 from shortflow_papers.reproduction.engine import ask_reproduction, select
 
 
@@ -143,6 +146,19 @@ def test_two_packages_cannot_have_one_paper(monkeypatch: Patch) -> None:
     assert str(papers.refused()["mine"]) == (
         "mine: several installed packages add this name: paper_mine, other_mine; uninstall all but one of them"
     )
+
+
+def test_a_study_makes_the_runs_of_compare_unless_it_names_defaults() -> None:
+    def run(settings: Settings, defaults: Settings) -> str:
+        study = lab.Study("incast", ["dctcp"], settings=settings, defaults=defaults)
+        return study.runs(Scale.FULL, (), {}, [1])[0].key
+
+    (compared,) = plan(load_scenario("incast"), ["dctcp"], [1])
+    stated: Settings = {"host.model": "fifo", "transport.initial_alpha": 0, "transport.cwnd_floor": 1}
+    linux = {"host.model": "linux"}
+    assert run({}, {}) == compared.key
+    assert run({}, NS_DEFAULTS) == run(stated, {}) != compared.key
+    assert run(linux, NS_DEFAULTS) == run({**stated, **linux}, {})
 
 
 def fails(*_: object) -> Mapping[str, Finding]:

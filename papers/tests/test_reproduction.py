@@ -31,6 +31,7 @@ from shortflow_papers.lab import Claim, ClaimCondition, Curves, Data, Figure, al
 from shortflow_papers.lab.finding import fact
 from shortflow_papers.lab.study import Scale, Study, Value
 from shortflow_papers.papers.atcp.setup import SMALL, in_time, median
+from shortflow_papers.papers.common import ns_study
 from shortflow_papers.papers.pecn.bursts import overtakers
 from shortflow_papers.papers.pecn.sec4 import rank_by
 from shortflow_papers.papers.pecn.setup import fct_over
@@ -244,7 +245,7 @@ def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path, monkey
     monkeypatch.setattr("shortflow_papers.reproduction.judged.stored", lambda: known)
     claim = _claim(decided("", lambda: within(2.0, 0, 1)), name="l2dct/fig4a-afct-vs-tcp", because="too much")
     short = {"duration": "5ms", "warmup": "1ms", "switch.mark_above": "30pkt"}
-    study = Study("one-long-flow", ("dctcp",), seeds=1, settings=short, quick_seeds=1)
+    study = ns_study("one-long-flow", ("dctcp",), seeds=1, settings=short, quick_seeds=1)
     figure = Figure("l2dct/fig4a", "", "", {"runs": study}, claims=[claim])
     for scale, chosen, reason in (
         (Scale.QUICK, {}, "too much; no other choice was tried"),
@@ -325,15 +326,25 @@ def test_a_choice_replaces_a_setting_of_a_study_but_not_its_grid() -> None:
 @pytest.mark.parametrize(
     ("study", "follows"),
     [
-        (Study("one-long-flow", ("dctcp",)), True),
-        (Study("one-long-flow", ("tcp", "dctcp"), settings={"transport.initial_alpha": 0}), True),
-        (Study("one-long-flow", ("tcp",)), False),
-        (Study("one-long-flow", ("dctcp",), settings={"transport.initial_alpha": 0.5}), False),
-        (Study("one-long-flow", ("dctcp",), quick={"transport.initial_alpha": 0.5}), False),
-        (Study("one-long-flow", ("dctcp",), over={"transport.initial_alpha": (0, 0.5)}), False),
-        (Study("one-long-flow", ("dctcp+initial_alpha=0.5",)), False),
+        (ns_study("one-long-flow", ("dctcp",)), True),
+        (ns_study("one-long-flow", ("tcp", "dctcp"), settings={"transport.initial_alpha": 0}), True),
+        (Study("one-long-flow", ("dctcp",)), False),
+        (ns_study("one-long-flow", ("tcp",)), False),
+        (ns_study("one-long-flow", ("dctcp",), settings={"transport.initial_alpha": 0.5}), False),
+        (ns_study("one-long-flow", ("dctcp",), quick={"transport.initial_alpha": 0.5}), False),
+        (ns_study("one-long-flow", ("dctcp",), over={"transport.initial_alpha": (0, 0.5)}), False),
+        (ns_study("one-long-flow", ("dctcp+initial_alpha=0.5",)), False),
     ],
-    ids=["taken by default", "taken", "has no such key", "its own", "its own when quick", "varied", "of its scheme"],
+    ids=[
+        "taken by default",
+        "taken",
+        "another by default",
+        "has no such key",
+        "its own",
+        "its own when quick",
+        "varied",
+        "of its scheme",
+    ],
 )
 def test_a_study_follows_a_choice_only_where_it_has_what_is_taken(study: Study, follows: bool) -> None:
     taken, other = ({"transport.initial_alpha": value} for value in (0, 1))

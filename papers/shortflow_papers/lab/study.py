@@ -11,14 +11,10 @@ from shortflow import ConfigError
 from shortflow.api.errors import unknown_name
 from shortflow.api.numbers import pair
 from shortflow.api.runs import Plan, Run
-from shortflow.api.scenarios import LAWS, Scheme, Settings, as_pairs, load_scenario, split_settings
+from shortflow.api.scenarios import Scheme, Settings, as_pairs, load_scenario, split_settings
 
 Value = str | int | float
 Position = tuple[Value, ...]
-
-
-HOSTS = {"host.model": "fifo"}
-"""Hosts as in the papers' simulations: a sender may fill its host's queue."""
 
 
 class Scale(StrEnum):
@@ -58,7 +54,7 @@ class Study:
     """
 
     scenario: str | Mapping[str, object]
-    """A shipped scenario by name, or a scenario's tables."""
+    """A shipped scenario by name, a scenario's file, or a scenario's tables."""
     schemes: Sequence[str]
     """Names of the schemes; those of ideal schedulers begin with `ideal-`."""
     over: Mapping[str, Sequence[Value]] = field(default_factory=dict)
@@ -73,8 +69,8 @@ class Study:
     """Values of the grid, and settings, at the quick scale."""
     quick_seeds: int = 5
     """Number of seeds at the quick scale, but at most `seeds`."""
-    as_shipped: bool = False
-    """True to use the scenario as it ships, without the papers' `HOSTS` and `LAWS`."""
+    defaults: Settings = field(default_factory=dict)
+    """Defaults in place of Shortflow's, for keys that neither the scenario nor a scheme's name states."""
 
     def grid(self, scale: Scale) -> dict[str, Sequence[Value]]:
         """Values of each key of the grid at this scale."""
@@ -99,7 +95,7 @@ class Study:
         of_scenario, of_schemes = split_settings(chosen)
         laws, accepted = (
             {key: value for key, value in found.items() if any(_accepts(s, key) for s in self.schemes)}
-            for found in ({} if self.as_shipped else LAWS, of_schemes)
+            for found in (split_settings(self.defaults)[1], of_schemes)
         )
         settings = {**laws, **self.settings, **self._at(scale), **of_scenario, **accepted, **varied}
         runs = self._plan.runs(seeds, dict(as_pairs(settings)))
@@ -132,7 +128,7 @@ class Study:
 
     @functools.cached_property
     def _plan(self) -> Plan:
-        return Plan(load_scenario(self.scenario, {} if self.as_shipped else HOSTS), self.schemes)
+        return Plan(load_scenario(self.scenario, split_settings(self.defaults)[0]), self.schemes)
 
 
 @functools.cache

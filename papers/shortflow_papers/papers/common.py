@@ -1,5 +1,6 @@
-"""Functions that several papers use: traffic, readers of a run's tables, measures, and curves."""
+"""Shared by several papers: studies, traffic, readers of a run's tables, measures, and curves."""
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,8 +11,14 @@ from shortflow.api.errors import TooLittle
 from shortflow.api.judge import paired_difference
 from shortflow.api.metrics import jain_index
 from shortflow.api.runs import Result
+from shortflow.api.scenarios import LAWS, Settings
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
+
+NS_DEFAULTS: Settings = {"host.model": "fifo", **LAWS}
+"""Hosts and laws as in the papers' simulations: a sender may fill its host's queue, and alpha begins at 0."""
+ns_study = functools.partial(lab.Study, defaults=NS_DEFAULTS)
+"""Study with the defaults of the papers' simulations."""
 
 
 def burst_of(senders: Value, to: Value, size: Value, flow_class: str = "", **more: object) -> dict[str, object]:

@@ -27,10 +27,10 @@ from shortflow_papers.papers.atcp.setup import (
     times,
     traced,
 )
-from shortflow_papers.papers.common import number_of
+from shortflow_papers.papers.common import ns_study, number_of
 
 CHAIN = traced()
-SLOPED = lab.Study(
+SLOPED = ns_study(
     TRACE,
     ("atcp",),
     over={"transport.middle": ("linear", "exponential")},

@@ -11,7 +11,7 @@ from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
 from shortflow_papers.papers.atcp.setup import BASE, BUFFER, SWITCH, TCP, Floats, Table, relative
-from shortflow_papers.papers.common import burst_of, flows, number_of, of_flows, series, traces
+from shortflow_papers.papers.common import burst_of, flows, ns_study, number_of, of_flows, series, traces
 
 
 def path(
@@ -54,9 +54,9 @@ SHIFTS_MS = range(0, 380, 19)
 LATER, STARTS = (tuple(f"{at + shift}ms" for shift in SHIFTS_MS) for at in (13000, 2000))
 # The first flow alone is past T when the second starts, and the second is below it to the end.
 BELOW = {**ONE_AND_TWO, "transport.t1": "150MB", "transport.t2": "150MB"}
-TWO_WINDOWS = lab.Study(LONG, ("tcp", "atcp"), over={"later": LATER}, settings=BELOW, seeds=1)
+TWO_WINDOWS = ns_study(LONG, ("tcp", "atcp"), over={"later": LATER}, settings=BELOW, seeds=1)
 # The large flow is past T = 10 MB when the small one starts; the small one never reaches T.
-TWO_SIZES = lab.Study(FINITE, ("tcp", "atcp"), over={"later": STARTS}, settings=ONE_AND_TWO, seeds=1)
+TWO_SIZES = ns_study(FINITE, ("tcp", "atcp"), over={"later": STARTS}, settings=ONE_AND_TWO, seeds=1)
 
 SHARED = path(
     "Long flows over the same two hops of 100 Mbps",
@@ -67,7 +67,7 @@ SHARED = path(
     measure={"ports": ["s0->h1"]},
 )
 # With this T, each flow's weight changes from high to low within the run, at different times.
-LINK = lab.Study(
+LINK = ns_study(
     SHARED,
     ("tcp", "atcp"),
     over={"flows": (2, 4, 10), "transport.w_high": (2, 3)},

@@ -9,7 +9,7 @@ from shortflow_papers import lab
 from shortflow_papers.lab.study import Position
 from shortflow_papers.papers.atcp.fig02 import CHAIN
 from shortflow_papers.papers.atcp.setup import MEDIUM, QUICK_TRACE, SIZES, SMALL, TRACE, TRACE_SETTINGS, Band, median
-from shortflow_papers.papers.common import decreases, number_of, paired
+from shortflow_papers.papers.common import NS_DEFAULTS, decreases, number_of, paired
 
 SUMS = RATIOS = (1, 2, 3, 4, 5)
 USED = (4, 3)
@@ -37,7 +37,12 @@ class Pairs(lab.Study):
 
 
 WEIGHTS = Pairs(
-    TRACE, ("atcp",), over=_columns(GRID), settings=TRACE_SETTINGS, quick={**_columns(CROSS), **QUICK_TRACE}
+    TRACE,
+    ("atcp",),
+    over=_columns(GRID),
+    settings=TRACE_SETTINGS,
+    quick={**_columns(CROSS), **QUICK_TRACE},
+    defaults=NS_DEFAULTS,
 )
 STUDIES = {"weights": WEIGHTS, "chain": CHAIN}
 

@@ -8,12 +8,12 @@ from shortflow.api.metrics import nearest_rank
 from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.papers.atcp.setup import ALL, BASE, MEDIUM, SMALL, Band, Floats, in_time, median, times
-from shortflow_papers.papers.common import number_of
+from shortflow_papers.papers.common import ns_study, number_of
 
 SCHEMES = ("tcp", "dctcp", "atcp")
-ANSWERS = lab.Study("atcp-answers", SCHEMES, settings=BASE, quick={"traffic.1.repeat": 16, "duration": "60s"})
+ANSWERS = ns_study("atcp-answers", SCHEMES, settings=BASE, quick={"traffic.1.repeat": 16, "duration": "60s"})
 # Eight mappers and eight reducers; the paper's twenty shuffle 3.2 GB a job.
-SHUFFLES = lab.Study(
+SHUFFLES = ns_study(
     "mapreduce",
     SCHEMES,
     settings={**BASE, "traffic.1.repeat": 10, "duration": "40s", "measure.sample_every": "off"},

@@ -17,7 +17,7 @@ from shortflow.api.runs import Result
 from shortflow.api.scenarios import Settings
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
-from shortflow_papers.papers.common import paired, recorded
+from shortflow_papers.papers.common import ns_study, paired, recorded
 from shortflow_papers.papers.unspecified import NS2
 
 Floats = npt.NDArray[np.float64]
@@ -122,7 +122,7 @@ def traced(
     scenario: Table = TRACE, schemes: Sequence[str] = ("tcp", "atcp"), over: Mapping[str, Sequence[Value]] | None = None
 ) -> lab.Study:
     """A study of the trace."""
-    return lab.Study(scenario, schemes, over or {}, TRACE_SETTINGS, quick=QUICK_TRACE)
+    return ns_study(scenario, schemes, over or {}, TRACE_SETTINGS, quick=QUICK_TRACE)
 
 
 def times(result: Result, band: Band, flow_class: str = "") -> Floats:

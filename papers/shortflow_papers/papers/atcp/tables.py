@@ -25,6 +25,7 @@ from shortflow_papers.papers.atcp.setup import (
     over_tcp,
     traced,
 )
+from shortflow_papers.papers.common import ns_study
 
 TREE: dict[str, object] = {
     "title": "Web tree: clients 0-3, web server 4, database 8 that is backed up to 12, background between their racks",
@@ -46,7 +47,7 @@ TREE: dict[str, object] = {
 }
 """Large background flows share both paths of the web service. Their number gives TCP's published median of medium
 flows, 1.7 s. The last flow is the backup."""
-WEB = lab.Study(TREE, ("tcp", "atcp"), settings=BASE, seeds=20, quick={"duration": "140s"})
+WEB = ns_study(TREE, ("tcp", "atcp"), settings=BASE, seeds=20, quick={"duration": "140s"})
 SMALL_MEDIAN, MEDIUM_MEDIAN = median(SMALL, "web"), median(MEDIUM, "web")
 
 

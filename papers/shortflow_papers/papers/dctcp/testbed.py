@@ -3,6 +3,7 @@
 from shortflow.api.scenarios import Settings
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
+from shortflow_papers.papers.common import ns_study
 
 SCHEMES = ("dctcp", "tcp")
 SETTINGS: Settings = {"host.model": "linux", "transport.cwnd_floor": 2}
@@ -12,9 +13,9 @@ SERVERS: tuple[Value, ...] = (5, *range(8, 17), 20, 25, 30, *range(35, 47), 50, 
 RARE = 0.01
 """Maximum share of queries with a timeout at which a number of servers counts as free of timeouts."""
 
-CONVERGENCE = lab.Study("dctcp-convergence", SCHEMES, settings=JITTERED, seeds=1)
-MULTI_HOP = lab.Study("dctcp-multi-hop", SCHEMES, settings=JITTERED, quick_seeds=2, quick={"duration": "1s"})
-INCAST = lab.Study(
+CONVERGENCE = ns_study("dctcp-convergence", SCHEMES, settings=JITTERED, seeds=1)
+MULTI_HOP = ns_study("dctcp-multi-hop", SCHEMES, settings=JITTERED, quick_seeds=2, quick={"duration": "1s"})
+INCAST = ns_study(
     "dctcp-incast",
     SCHEMES,
     over={"servers": SERVERS},

@@ -7,7 +7,7 @@ import polars as pl
 
 from shortflow.api.runs import Result
 from shortflow_papers import lab
-from shortflow_papers.papers.common import burst_of, flows, means, number_of, of_flows
+from shortflow_papers.papers.common import burst_of, flows, means, ns_study, number_of, of_flows
 from shortflow_papers.papers.fast.setup import (
     ALONE,
     DCTCP,
@@ -28,7 +28,7 @@ TIMEOUT_S = 0.010
 NAGLE = queries(("fast",), {"transport.nagle": ("false", "true")}, {"workers": 60})
 KNEE = queries(("dctcp", "fast"), {"workers": (45, 50)})
 ONE_BYTE = burst_of(99, 0, "1B", "ping")
-PING = lab.Study(
+PING = ns_study(
     tree("One byte from one rack to another", "1s", [ONE_BYTE]),
     ("tcp",),
     {"tcp.ack_every": (1,), "tcp.handshake": ("false",)},
@@ -205,7 +205,7 @@ HEAD_START_MS = 10
 BULK = burst_of(99, ROOT, "10MB", "bulk", repeat=ROUNDS, every=f"{PERIOD_MS}ms")
 STARTS_MS = [i * PERIOD_MS + HEAD_START_MS for i in range(ROUNDS)]
 
-BACKGROUND = lab.Study(
+BACKGROUND = ns_study(
     {
         **tree(
             "Queries beside a flow of 10 MB to the same root, one every 2 s",

@@ -10,7 +10,7 @@ from shortflow.api.runs import Result
 from shortflow.api.theory import Bottleneck
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
-from shortflow_papers.papers.common import burst_of, fairness, means, number_of, series, traces
+from shortflow_papers.papers.common import burst_of, fairness, means, ns_study, number_of, series, traces
 from shortflow_papers.papers.fast.fig04 import QUERY
 from shortflow_papers.papers.fast.setup import DCTCP, OF_SCHEME, QUERIES, ROOT, queries, query, tree
 
@@ -29,7 +29,7 @@ ARRIVING = tree(
 ARRIVING["measure"] = {"ports": ["tor0->h0"], "sample_every": f"{SAMPLE_S:g}s"}
 ARRIVING["drain"] = "0s"
 
-CONVERGENCE = lab.Study(ARRIVING, ("dctcp", "fast"), settings=DCTCP, of_scheme=OF_SCHEME)
+CONVERGENCE = ns_study(ARRIVING, ("dctcp", "fast"), settings=DCTCP, of_scheme=OF_SCHEME)
 
 LONG = {
     **tree(
@@ -42,9 +42,9 @@ LONG = {
     "warmup": "500ms",
     "measure": {"ports": ["tor0->h0"], "sample_every": "1ms"},
 }
-FAIR = lab.Study(LONG, ("dctcp", "fast"), settings=DCTCP, of_scheme=OF_SCHEME, quick={"duration": "4s"})
+FAIR = ns_study(LONG, ("dctcp", "fast"), settings=DCTCP, of_scheme=OF_SCHEME, quick={"duration": "4s"})
 COUNTS = (5, 10, 14, 18, 22, 26, 30, 35, 40)
-WINDOWS = lab.Study(
+WINDOWS = ns_study(
     LONG,
     ("dctcp",),
     over={"flows": COUNTS},
@@ -127,7 +127,7 @@ FITTING = queries(
     {"tcp.mss": [mss(packet) for packet in (500, 1000, 1500)], "workers": range(10, 151, 5)},
     {"repetitions": 10},
 )
-INCAST = lab.Study(
+INCAST = ns_study(
     {**QUERIES, "traffic": [query(repeat="$repetitions", think="10ms", **{"from": "1-19"})]},
     ("dctcp",),
     over={"workers": range(20, 51)},

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
-from shortflow_papers.papers.common import recorded
+from shortflow_papers.papers.common import ns_study, recorded
 
 SCHEMES = ("tcp", "dctcp", "fast")
 """NewReno over drop-tail queues, DCTCP and FaST."""
@@ -108,7 +108,7 @@ def queries(
 ) -> lab.Study:
     """Study of queries without other traffic, by default over the number of workers."""
     floor = DCTCP if "dctcp" in schemes else MARKING
-    return lab.Study(
+    return ns_study(
         QUERIES,
         schemes,
         of_scheme=OF_SCHEME,

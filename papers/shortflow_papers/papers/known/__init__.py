@@ -1,7 +1,5 @@
 """Known results: arithmetic, queueing theory, RFCs, and published measurements outside the five papers."""
 
-import functools
-
 from shortflow_papers import lab
 from shortflow_papers.lab.quantity import Quantity
 
@@ -11,9 +9,6 @@ STAND_INS: dict[str, str] = {}
 """No scheme modifies another."""
 VALUES: dict[str, float | tuple[float, float]] = {}
 """Known value of each claim, or the range that the source gives, by the claim's id, in base units."""
-
-shipped = functools.partial(lab.Study, as_shipped=True)
-"""Study of a scenario as it ships, so that `shortflow run` reproduces the known result."""
 
 
 def holds(figure: lab.Figure, name: str, statement: str, quantity: Quantity, value: float, error: float) -> None:

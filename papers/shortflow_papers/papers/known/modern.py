@@ -3,7 +3,7 @@
 from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.papers.common import recorded
-from shortflow_papers.papers.known import holds, shipped
+from shortflow_papers.papers.known import holds
 
 RATE, FLOWS = 40e9 / 12_000, 8
 """Rate of the link in packets of 1500 bytes per second, and number of flows."""
@@ -18,7 +18,7 @@ dcqcn = lab.Figure(
     "known/dcqcn",
     "DCQCN",
     "DCQCN's fixed point",
-    {"flows": shipped("known-dcqcn", ("dcqcn",), seeds=3, quick_seeds=1)},
+    {"flows": lab.Study("known-dcqcn", ("dcqcn",), seeds=3, quick_seeds=1)},
 )
 holds(
     dcqcn,
@@ -50,7 +50,7 @@ swift = lab.Figure(
     "known/swift",
     "Swift, Table 3",
     "Swift's incast",
-    {"flows": shipped("known-swift-incast", ("swift",), seeds=3, quick_seeds=1)},
+    {"flows": lab.Study("known-swift-incast", ("swift",), seeds=3, quick_seeds=1)},
 )
 holds(
     swift,

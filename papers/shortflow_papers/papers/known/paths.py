@@ -1,7 +1,7 @@
 """Arithmetic of hashed paths."""
 
 from shortflow_papers import lab
-from shortflow_papers.papers.known import holds, shipped
+from shortflow_papers.papers.known import holds
 
 PATHS = 8
 USED = PATHS * (1 - (1 - 1 / PATHS) ** PATHS)
@@ -11,7 +11,7 @@ ecmp = lab.Figure(
     "known/ecmp",
     "ECMP",
     "Collisions of hashed paths",
-    {"flows": shipped("known-ecmp", ("dctcp",), seeds=200, quick_seeds=20)},
+    {"flows": lab.Study("known-ecmp", ("dctcp",), seeds=200, quick_seeds=20)},
 )
 holds(
     ecmp,

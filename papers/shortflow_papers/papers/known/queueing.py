@@ -5,7 +5,7 @@ import math
 from scipy.integrate import quad
 
 from shortflow_papers import lab
-from shortflow_papers.papers.known import holds, shipped
+from shortflow_papers.papers.known import holds
 
 LOAD = 0.8
 FIXED = 10_001 * 8 / 1e9
@@ -37,7 +37,7 @@ def srpt(load: float) -> float:
     return float(quad(lambda x: math.exp(-x) * time(x), 0, 60, limit=200)[0])
 
 
-md1 = lab.Figure("known/md1", "M/D/1", "Packets of one size", {"packets": shipped("known-md1", ("tcp",))})
+md1 = lab.Figure("known/md1", "M/D/1", "Packets of one size", {"packets": lab.Study("known-md1", ("tcp",))})
 holds(
     md1,
     "md1-wait",
@@ -47,7 +47,7 @@ holds(
     0.03,
 )
 mm1 = lab.Figure(
-    "known/mm1", "M/M/1", "Packets of exponential sizes", {"packets": shipped("known-mm1", ("tcp", "ideal-srpt"))}
+    "known/mm1", "M/M/1", "Packets of exponential sizes", {"packets": lab.Study("known-mm1", ("tcp", "ideal-srpt"))}
 )
 holds(
     mm1,
@@ -66,7 +66,7 @@ holds(
     0.03,
 )
 fan_in = lab.Figure(
-    "known/fan-in", "fan-in", "Packets that meet", {"packets": shipped("known-fan-in", ("tcp",), seeds=1)}
+    "known/fan-in", "fan-in", "Packets that meet", {"packets": lab.Study("known-fan-in", ("tcp",), seeds=1)}
 )
 holds(
     fan_in,

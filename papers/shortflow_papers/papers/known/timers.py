@@ -7,7 +7,7 @@ from shortflow.api.errors import TooLittle
 from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.papers.common import series
-from shortflow_papers.papers.known import holds, shipped
+from shortflow_papers.papers.known import holds
 
 
 @lab.per_run("time from 0.7 W to 1.3 W over K", "")
@@ -27,7 +27,7 @@ def rise(result: Result) -> float:
 
 
 def _study(name: str, *schemes: str) -> dict[str, lab.Study]:
-    return {"flow": shipped(f"known-{name}", schemes, seeds=1)}
+    return {"flow": lab.Study(f"known-{name}", schemes, seeds=1)}
 
 
 rto = lab.Figure("known/rfc6298", "RFC 6298", "Timer before a sample", _study("rfc6298", "newreno", "tcp"))
@@ -64,7 +64,7 @@ probe = lab.Figure(
     "known/rfc8985",
     "RFC 8985",
     "Tail loss probe",
-    {"flow": shipped("known-rfc8985", ("tcp",), settings={"transport.recovery": "rack"}, seeds=1)},
+    {"flow": lab.Study("known-rfc8985", ("tcp",), settings={"transport.recovery": "rack"}, seeds=1)},
 )
 holds(
     probe,

@@ -9,7 +9,7 @@ import numpy as np
 from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.papers.common import recorded, series
-from shortflow_papers.papers.known import holds, lies_in, shipped
+from shortflow_papers.papers.known import holds, lies_in
 
 PAYLOAD = 1460 / 1500
 MSS_BITS = 1460 * 8
@@ -77,7 +77,7 @@ link = lab.Figure(
     "known/link",
     "one flow",
     "One flow fills a link",
-    {"products": shipped("known-link", SCHEMES, over={"products": (1, 2, 4, 8)}, seeds=1)},
+    {"products": lab.Study("known-link", SCHEMES, over={"products": (1, 2, 4, 8)}, seeds=1)},
 )
 holds(
     link,
@@ -91,7 +91,7 @@ iperf = lab.Figure(
     "known/iperf",
     "iperf",
     "One flow over Ethernet",
-    {"flow": shipped("known-iperf", ("tcp", "cubic", "dctcp"), over={"rate": ("1Gbps", "10Gbps")}, seeds=1)},
+    {"flow": lab.Study("known-iperf", ("tcp", "cubic", "dctcp"), over={"rate": ("1Gbps", "10Gbps")}, seeds=1)},
 )
 for rate, bps in (("1Gbps", 1e9), ("10Gbps", 1e10)):
     holds(
@@ -103,7 +103,7 @@ for rate, bps in (("1Gbps", 1e9), ("10Gbps", 1e10)):
         0.002,
     )
 reno = lab.Figure(
-    "known/reno", "Reno", "Reno's sawtooth", {"flow": shipped("known-reno-sawtooth", ("newreno", "tcp"), seeds=1)}
+    "known/reno", "Reno", "Reno's sawtooth", {"flow": lab.Study("known-reno-sawtooth", ("newreno", "tcp"), seeds=1)}
 )
 holds(
     reno,
@@ -117,7 +117,7 @@ dctcp = lab.Figure(
     "known/dctcp",
     "DCTCP",
     "DCTCP's sawtooth",
-    {"flows": shipped("known-dctcp-sawtooth", ("dctcp",), over={"flows": (2, 10, 40)}, seeds=3, quick_seeds=1)},
+    {"flows": lab.Study("known-dctcp-sawtooth", ("dctcp",), over={"flows": (2, 10, 40)}, seeds=3, quick_seeds=1)},
 )
 for count in (2, 10, 40):
     holds(
@@ -129,7 +129,7 @@ for count in (2, 10, 40):
         0.2,
     )
 losses = lab.Figure(
-    "known/losses", "random loss", "Random losses", {"flow": shipped("known-random-loss", ("tcp",), quick_seeds=3)}
+    "known/losses", "random loss", "Random losses", {"flow": lab.Study("known-random-loss", ("tcp",), quick_seeds=3)}
 )
 holds(
     losses,
@@ -140,7 +140,7 @@ holds(
     0.05,
 )
 marks = lab.Figure(
-    "known/marks", "random marks", "Random marks", {"flow": shipped("known-random-marks", ("dctcp",), quick_seeds=3)}
+    "known/marks", "random marks", "Random marks", {"flow": lab.Study("known-random-marks", ("dctcp",), quick_seeds=3)}
 )
 holds(
     marks,
@@ -167,7 +167,7 @@ trips = lab.Figure(
     "known/rtt",
     "round trips",
     "Unequal round trips",
-    {"flows": shipped("known-rtt", ("newreno",), seeds=10, quick_seeds=2)},
+    {"flows": lab.Study("known-rtt", ("newreno",), seeds=10, quick_seeds=2)},
 )
 lies_in(
     trips,

@@ -13,7 +13,7 @@ from shortflow.api.runs import Result
 from shortflow.api.scenarios import Settings
 from shortflow.api.theory import LongFlows, threshold_bound
 from shortflow_papers import lab
-from shortflow_papers.papers.common import means, number_of, series
+from shortflow_papers.papers.common import means, ns_study, number_of, series
 from shortflow_papers.papers.l2dct.setup import LINK_BPS, LONG_FLOWS, PAYLOAD_SHARE
 
 PACKET_S = 1500 * 8 / LINK_BPS
@@ -82,7 +82,7 @@ def of_teeth(name: str, unit: str = "") -> lab.Measure:
 
 WEIGHTS = (0.125, 0.5, 1.0)
 THRESHOLDS = (1, 2, 3, 5, 8, 12, 16, 26)
-UNDERFLOW = lab.Study(
+UNDERFLOW = ns_study(
     LONG_FLOWS,
     ("l2dct",),
     over={"flows": (1, 2), "transport.w_min": WEIGHTS, "switch.mark_above": tuple(f"{k}pkt" for k in THRESHOLDS)},
@@ -105,7 +105,7 @@ def _at(bdp: int) -> lab.Study:
         "warmup": "10s",
     }
     shorter = {"duration": "20s", "warmup": "8s"}
-    return lab.Study(SAMPLED, ("l2dct",), {"transport.w_min": SIMULATED_WEIGHTS}, settings, quick=shorter, seeds=1)
+    return ns_study(SAMPLED, ("l2dct",), {"transport.w_min": SIMULATED_WEIGHTS}, settings, quick=shorter, seeds=1)
 
 
 def _no_underflow(underflow: lab.Data) -> lab.Finding:
@@ -165,7 +165,7 @@ growth.claim("l2dct/sec2c-amplitude-exponent", equation=True).says(
     simulated.called("simulated").within(-0.1, 0.1),
     because="alpha decays within long teeth, which the analysis leaves out",
 )
-UNIT = lab.Study(
+UNIT = ns_study(
     SAMPLED,
     ("dctcp", "l2dct"),
     over={"flows": (1, 2)},
@@ -173,7 +173,7 @@ UNIT = lab.Study(
     quick={"duration": "1500ms", "warmup": "500ms"},
     seeds=1,
 )
-HALF = lab.Study(
+HALF = ns_study(
     SAMPLED,
     ("l2dct",),
     over={"flows": (1, 2), "transport.w_max": (1, 2.5)},
@@ -181,10 +181,10 @@ HALF = lab.Study(
     quick={"duration": "3s"},
     seeds=1,
 )
-SMALLEST = lab.Study(SAMPLED, ("l2dct",), settings={"flows": 1, "duration": "20s"}, quick={"duration": "4s"}, seeds=1)
+SMALLEST = ns_study(SAMPLED, ("l2dct",), settings={"flows": 1, "duration": "20s"}, quick={"duration": "4s"}, seeds=1)
 
 
-RAMP = lab.Study(
+RAMP = ns_study(
     LONG_FLOWS,
     ("dctcp", "l2dct"),
     settings={

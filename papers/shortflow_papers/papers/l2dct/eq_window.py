@@ -3,11 +3,11 @@
 import itertools
 
 from shortflow_papers import lab
-from shortflow_papers.papers.common import series
+from shortflow_papers.papers.common import ns_study, series
 from shortflow_papers.papers.l2dct.setup import TCP, bottleneck
 
 # Six packets of one window are marked. The link marks and drops no other packets.
-MARKED_BURST = lab.Study(
+MARKED_BURST = ns_study(
     bottleneck(
         "One flow, of which six packets of one window are marked",
         1,

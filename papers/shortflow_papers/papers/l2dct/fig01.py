@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from shortflow_papers import lab
-from shortflow_papers.papers.common import burst_of
+from shortflow_papers.papers.common import burst_of, ns_study
 
 # Starts and sizes are read from the drawing. Among starts and sizes in half units, they are the only ones that give the
 # nine printed times. A unit of size is 1 GB, and a unit of time is 1 s. Headers and propagation delay, which the figure
@@ -15,7 +15,7 @@ FLOWS = {"A": (1000.5, 1), "B": (2001, 2), "C": (0, 4)}
 
 PRINTED = {"ideal-ps": (2.5, 4.5, 7.0), "ideal-srpt": (1.0, 2.0, 7.0), "ideal-las": (1.0, 3.0, 7.0)}
 SCHEDULERS = tuple(PRINTED)
-THREE = lab.Study(
+THREE = ns_study(
     {
         "title": "Three overlapping flows of 1, 2 and 4 GB at 1 GB/s",
         "duration": "3s",
@@ -28,7 +28,7 @@ THREE = lab.Study(
     schemes=SCHEDULERS,
     seeds=1,
 )
-MANY = lab.Study(
+MANY = ns_study(
     "l2dct-pareto",
     schemes=SCHEDULERS,
     over={"load": (0.5,)},

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shortflow_papers import lab
-from shortflow_papers.papers.common import decreases, means, number_of
+from shortflow_papers.papers.common import decreases, means, ns_study, number_of
 from shortflow_papers.papers.l2dct.setup import (
     AFCT,
     GOODPUT,
@@ -115,7 +115,7 @@ fig5.claim("l2dct/fig5-throughput-gap-grows").says(
     lab.change("l2dct", "dctcp", GOODPUT).over("load").trend().within(high=-0.7),
 )
 fig5.draw(lab.Curves("load", GOODPUT, LOAD, "Goodput of the two long flows"))
-SERVERS = lab.Study(
+SERVERS = ns_study(
     "incast",
     SCHEMES,
     over={"servers": (1, 5, 10, 15, 20, 25, 30, 35, 40)},
@@ -127,7 +127,7 @@ MEANS_KB = (50, 100, 150, 200, 300, 400, 500, 600)
 """Mean sizes of the five servers' answers, in KB. Sizes are uniform from 0.5 to 1.5 times the mean."""
 
 _SIZES = {mean: f'{{ kind = "uniform", min = "{mean // 2}KB", max = "{mean * 3 // 2}KB" }}' for mean in MEANS_KB}
-ANSWERS = lab.Study(
+ANSWERS = ns_study(
     "incast",
     SCHEMES,
     over={"traffic.1.sizes": tuple(_SIZES.values())},
@@ -196,7 +196,7 @@ fig6b.claim("l2dct/fig6b-graceful").says(
 fig6b.draw(_over_sizes)
 
 K = 20
-LONG = lab.Study(
+LONG = ns_study(
     LONG_FLOWS,
     SCHEMES,
     over={"flows": (1, 2, 5, 10, 20, 40)},

@@ -12,14 +12,14 @@ from shortflow.api.judge import estimate
 from shortflow.api.runs import Result, Run, run_one
 from shortflow.api.scenarios import Cause, load_schemes
 from shortflow_papers import lab
-from shortflow_papers.papers.common import burst_of, flows, number_of, series, traces
+from shortflow_papers.papers.common import burst_of, flows, ns_study, number_of, series, traces
 from shortflow_papers.papers.l2dct.in_python import DctcpInPython, L2dctInPython
 from shortflow_papers.papers.l2dct.setup import LINK_BPS, PAYLOAD_SHARE, PORTS
 
 BUFFER = 250
 LAWS = {"dctcp": DctcpInPython, "l2dct": L2dctInPython}
 
-BURST = lab.Study(
+BURST = ns_study(
     {
         "title": "A burst of 50 flows of 50 KB beside two long flows",
         "duration": "$end",

@@ -13,7 +13,7 @@ from shortflow import Estimate
 from shortflow.api.judge import paired_difference
 from shortflow.api.runs import Result
 from shortflow_papers import lab
-from shortflow_papers.papers.common import fairness, means, number_of, same_tables, series
+from shortflow_papers.papers.common import fairness, means, ns_study, number_of, same_tables, series
 from shortflow_papers.papers.l2dct.setup import AFCT, GOODPUT, LOAD, LONG_FLOWS, SCHEMES, benchmark, bottleneck, shipped
 from shortflow_papers.papers.unspecified import NS2
 
@@ -68,7 +68,7 @@ NEGLIGIBLE = 0.01
 _BENCHMARK = shipped("l2dct-benchmark")
 _BENCHMARK["parameters"]["deadline"] = "40ms"
 _BENCHMARK["traffic"][1]["deadline"] = {"kind": "exponential", "mean": "$deadline"}
-DEADLINES = lab.Study(
+DEADLINES = ns_study(
     _BENCHMARK,
     AWARE,
     over={"deadline": ("40ms", "60ms", "80ms"), "load": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)},
@@ -111,7 +111,7 @@ fig10.claim("l2dct/fig10-vs-d2tcp-35pct", "Fig. 10, Sec. VII").says(
 
 # These runs have no random draws, and drop-tail queues amplify small differences in time. Claims use means over several
 # values of the time between the starts of S3's flows.
-PARKING = lab.Study(
+PARKING = ns_study(
     "parking-lot",
     SCHEMES,
     over={"traffic.3.stagger": ("700us", "1ms", "1300us", "1600us", "1900us", "2200us")},
@@ -172,7 +172,7 @@ LARGEST = 2.5
 The study varies w_min.
 """
 _TCP = {"transport": "newreno+ecn=classic", "transport_share": 1.0}
-COEXISTENCE = lab.Study(
+COEXISTENCE = ns_study(
     bottleneck(
         "Long flows of two kinds over a 1 Gbps bottleneck",
         4,
@@ -239,7 +239,7 @@ fig12.draw(_over_k)
 
 RULES = ("l2dct-ps", "l2dct-srpt", "l2dct")
 WEIGHTS = benchmark(("dctcp", *RULES), {"load": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)}, coarse=(0.2, 0.4, 0.6))
-UNIT = lab.Study(
+UNIT = ns_study(
     LONG_FLOWS,
     ("dctcp", "l2dct-ps"),
     over={"flows": (2, 10)},

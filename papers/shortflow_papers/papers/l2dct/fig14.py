@@ -7,7 +7,7 @@ when they start. The paper does not give the testbed's RTT, buffer and RTOmin, s
 """
 
 from shortflow_papers import lab
-from shortflow_papers.papers.common import burst_of, number_of
+from shortflow_papers.papers.common import burst_of, ns_study, number_of
 from shortflow_papers.papers.l2dct.setup import AFCT
 
 SIZE, PAYLOAD_BPS = "100MB", 100e6 * 1460 / 1500
@@ -28,7 +28,7 @@ FLOWS: dict[str, object] = {
 }
 AT_LEAST = (1, 2, 4, 8)
 """Numbers of flows that must have runs before a claim about every number is tested."""
-TESTBED = lab.Study(
+TESTBED = ns_study(
     FLOWS,
     schemes=("tcp-ecn", "dctcp", "l2dct"),
     over={"flows": (1, 2, 3, 4, 5, 6, 7, 8)},

@@ -7,14 +7,14 @@ from shortflow import Estimate
 from shortflow.api.judge import estimate
 from shortflow.api.runs import Result
 from shortflow_papers import lab
-from shortflow_papers.papers.common import burst_of, flows, number_of, series
+from shortflow_papers.papers.common import burst_of, flows, ns_study, number_of, series
 from shortflow_papers.papers.l2dct.fig08 import cuts
 from shortflow_papers.papers.l2dct.setup import LONG_FLOWS, bottleneck
 
 SHORT_BYTES = 190_000
 """Size below the weight's first knee, so that flows keep the largest weight."""
 
-TWO = lab.Study(
+TWO = ns_study(
     bottleneck(
         "Flows of 190 KB join a long one, one after the other",
         2,
@@ -27,7 +27,7 @@ TWO = lab.Study(
     ),
     ("dctcp", "l2dct"),
 )
-SEVERE = lab.Study(
+SEVERE = ns_study(
     LONG_FLOWS,
     ("tcp-ecn", "dctcp", "l2dct"),
     settings={"flows": 80, "duration": "3s"},

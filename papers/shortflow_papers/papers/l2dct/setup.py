@@ -10,6 +10,7 @@ import numpy as np
 from shortflow.api.scenarios import Settings
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
+from shortflow_papers.papers.common import ns_study
 from shortflow_papers.papers.unspecified import NS2
 
 PAYLOAD_SHARE = 1460 / 1500
@@ -65,7 +66,7 @@ def benchmark(
 ) -> lab.Study:
     """Study of the benchmark. At the quick scale, it takes one simulated second and has the loads `coarse`."""
     quick: dict[str, object] = {"duration": "1s", **({"load": coarse} if coarse else {})}
-    return lab.Study(scenario, schemes, over, {**NS2, **(settings or {})}, quick=quick)
+    return ns_study(scenario, schemes, over, {**NS2, **(settings or {})}, quick=quick)
 
 
 def over_trend(x: Sequence[float], y: Sequence[float], fitted: int) -> list[float]:

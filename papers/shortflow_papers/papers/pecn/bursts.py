@@ -13,7 +13,7 @@ from shortflow.api.judge import estimate
 from shortflow.api.runs import Result, completion
 from shortflow.api.scenarios import Settings
 from shortflow_papers import lab
-from shortflow_papers.papers.common import number_of, paired
+from shortflow_papers.papers.common import ns_study, number_of, paired
 from shortflow_papers.papers.pecn.setup import (
     ACROSS,
     AFCT,
@@ -34,13 +34,13 @@ from shortflow_papers.papers.pecn.setup import (
 
 
 def _bursts(settings: Settings) -> lab.Study:
-    return lab.Study(BURST, SCHEMES, {"flows": COUNTS}, settings, seeds=20, quick={"flows": QUICK_COUNTS})
+    return ns_study(BURST, SCHEMES, {"flows": COUNTS}, settings, seeds=20, quick={"flows": QUICK_COUNTS})
 
 
 def _beside(settings: Settings) -> lab.Study:
     """Study of bursts that meet two backlogged flows."""
     quick = {"flows": QUICK_COUNTS, "background_start": "1.4s"}
-    return lab.Study(BURST_AND_BACKGROUND, SCHEMES, {"flows": COUNTS}, settings, quick=quick)
+    return ns_study(BURST_AND_BACKGROUND, SCHEMES, {"flows": COUNTS}, settings, quick=quick)
 
 
 BURSTS, BURSTS_ACROSS = _bursts(DCTCP_CODE), _bursts({**DCTCP_CODE, "receiver": ACROSS})
@@ -184,8 +184,8 @@ fig11_across.draw(_BESIDE)
 PRINTED = {"pecn": 54.0, "pecn-pmark": 57.0}
 """Printed number of senders for deadlines uniform from 20 to 30 ms."""
 GRID = {"flows": range(20, 101, 2)}
-TIGHT = lab.Study(BURST, SCHEMES, GRID, DCTCP_CODE, seeds=10)
-LOOSE = lab.Study(BURST, SCHEMES, GRID, {**DCTCP_CODE, "soonest": "20ms", "latest": "30ms"}, seeds=10)
+TIGHT = ns_study(BURST, SCHEMES, GRID, DCTCP_CODE, seeds=10)
+LOOSE = ns_study(BURST, SCHEMES, GRID, {**DCTCP_CODE, "soonest": "20ms", "latest": "30ms"}, seeds=10)
 
 
 def limits(data: lab.Data, scheme: str) -> list[float]:

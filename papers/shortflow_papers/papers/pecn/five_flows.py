@@ -12,7 +12,7 @@ from shortflow import Estimate
 from shortflow.api.judge import estimate
 from shortflow.api.runs import Result
 from shortflow_papers import lab
-from shortflow_papers.papers.common import burst_of, flows, number_of, of_flows, series, traces
+from shortflow_papers.papers.common import burst_of, flows, ns_study, number_of, of_flows, series, traces
 from shortflow_papers.papers.pecn.setup import DCTCP_CODE, star
 
 RTT_S, DEADLINE_S = 120e-6, 0.2
@@ -37,8 +37,8 @@ FIVE = star(
 
 UNTIL_DONE = {"drain": "600ms"}
 OFFSET = {**DCTCP_CODE, "traffic.1.jitter": "10ms"}
-QUERY = lab.Study(FIVE, SCHEMES, settings={**OFFSET, "size": "2KB", "deadline": "200us"}, seeds=20, quick=UNTIL_DONE)
-LARGE = lab.Study(
+QUERY = ns_study(FIVE, SCHEMES, settings={**OFFSET, "size": "2KB", "deadline": "200us"}, seeds=20, quick=UNTIL_DONE)
+LARGE = ns_study(
     FIVE,
     SCHEMES,
     settings={**OFFSET, "duration": "2s", "measure.sample_every": "1ms"},

@@ -9,7 +9,7 @@ from shortflow import Estimate
 from shortflow.api.metrics import kendall_tau
 from shortflow.api.runs import Result, completion
 from shortflow_papers import lab
-from shortflow_papers.papers.common import burst_of, flows, number_of, paired, series
+from shortflow_papers.papers.common import burst_of, flows, ns_study, number_of, paired, series
 from shortflow_papers.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, DCTCP_CODE, star
 
 PACKET_S = 1500 * 8 / 1e9
@@ -26,20 +26,20 @@ PAIR = star(
 )
 
 # Short flows come from hosts without a long flow. The queue therefore always has a packet of lower priority.
-MARKED = lab.Study(
+MARKED = ns_study(
     BURST_AND_BACKGROUND,
     MARKING,
     settings={**DCTCP_CODE, "flows": 17, "traffic.1.from": "0-16", "background_start": "1.4s"},
 )
 # The one short flow has one packet. No packet has a higher priority, so the flow's mean wait is that of this packet.
-ORDER = lab.Study(
+ORDER = ns_study(
     BURST_AND_BACKGROUND,
     ("dctcp", "pecn"),
     settings={**MARKED.settings, "flows": 1, "smallest": "1KB", "largest": "1.4KB"},
 )
-SORTED = lab.Study(BURST, ("dctcp", *ORDERED), settings=DCTCP_CODE, seeds=20)
-QUEUE = lab.Study(BURST_AND_BACKGROUND, ("dctcp", "pecn"), settings={**DCTCP_CODE, "measure.sample_every": "100us"})
-PAIRS = lab.Study(
+SORTED = ns_study(BURST, ("dctcp", *ORDERED), settings=DCTCP_CODE, seeds=20)
+QUEUE = ns_study(BURST_AND_BACKGROUND, ("dctcp", "pecn"), settings={**DCTCP_CODE, "measure.sample_every": "100us"})
+PAIRS = ns_study(
     PAIR,
     ("dctcp", "pecn"),
     over={"second": ("200MB", "400MB")},

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
-from shortflow_papers.papers.common import burst_of, means, number_of
+from shortflow_papers.papers.common import burst_of, means, ns_study, number_of
 from shortflow_papers.papers.pecn.setup import AFCT, DCTCP_CODE, star
 
 SEGMENT = 1460
@@ -27,13 +27,13 @@ def _segments(counts: Sequence[int]) -> dict[str, Sequence[Value]]:
 
 UP_TO_3 = _segments((1, 2, 3))
 UP_TO_20 = _segments(range(1, 21))
-INTACT = lab.Study(ALONE, ("tcp", "dctcp"), over=UP_TO_3, settings=DCTCP_CODE, seeds=1)
-LOST = lab.Study(
+INTACT = ns_study(ALONE, ("tcp", "dctcp"), over=UP_TO_3, settings=DCTCP_CODE, seeds=1)
+LOST = ns_study(
     ALONE, ("tcp", "dctcp"), over={**UP_TO_3, "faults.drop_data": ("[1]", "[2]", "[3]")}, settings=DCTCP_CODE, seeds=1
 )
-QUERY = lab.Study(ALONE, ("tcp", "dctcp", "d2tcp"), over={"tcp.initial_window": (1, 2)}, settings=DCTCP_CODE, seeds=1)
-PROMPT = lab.Study(ALONE, ("tcp", "dctcp"), over=UP_TO_20, settings=DCTCP_CODE, seeds=1)
-DELAYED = lab.Study(
+QUERY = ns_study(ALONE, ("tcp", "dctcp", "d2tcp"), over={"tcp.initial_window": (1, 2)}, settings=DCTCP_CODE, seeds=1)
+PROMPT = ns_study(ALONE, ("tcp", "dctcp"), over=UP_TO_20, settings=DCTCP_CODE, seeds=1)
+DELAYED = ns_study(
     ALONE,
     ("tcp", "dctcp"),
     over=UP_TO_20,

@@ -12,7 +12,7 @@ import polars as pl
 from shortflow.api.runs import Result
 from shortflow_papers import lab
 from shortflow_papers.lab.study import Value
-from shortflow_papers.papers.common import series
+from shortflow_papers.papers.common import ns_study, series
 
 STAR = "xdctcp-star"
 PORT = "s0->h8"
@@ -49,7 +49,7 @@ def star(
     quick_duration: str = "400ms",
 ) -> lab.Study:
     """Study of the star, with settings in addition to the paper's."""
-    return lab.Study(
+    return ns_study(
         STAR,
         schemes,
         over=over or {},
