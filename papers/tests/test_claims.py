@@ -111,7 +111,8 @@ def test_how_far_ours_lie_from_printed_numbers_is_told_where_they_lie_furthest(t
     assert (
         claim(changed(-0.5).near(0.01, limit="at most"), changed(-0.5).near(-0.4, limit="at most")).off({}) is None
     ), "limits"
-    assert claim(near, lab.level("tcp", AFCT).at(load=0.1).near(0.5)).off(data) is None, "tcp was not run"
+    unknown = lab.level("l2dct", "p99_short_s").at(load=0.1).near(0.5)
+    assert claim(near, unknown).off(data) is None, "no run has the metric"
 
 
 def test_orders_need_the_whole_interval_and_a_size_that_is_asked_for_may_be_missed() -> None:
@@ -297,9 +298,19 @@ def test_quantities_find_their_numbers_at_the_points_that_they_name(tmp_path: Pa
 @pytest.mark.parametrize(
     ("quantity", "error", "says"),
     [
-        (lab.level("ours", AFCT), ConfigError, "load: has several values"),
-        (lab.level("ours", AFCT).at(laod=0.1), ConfigError, "laod: not a key of the grid over load"),
-        (lab.level("ours", AFCT).at(load=(0.1, 0.3)), TooLittle, "without runs at load 0.3"),
+        (lab.level("ours", AFCT), ConfigError, "load: the grid has 0.1, 0.2; name one, such as load=0.1"),
+        (lab.level("ours", AFCT).at(laod=0.1), ConfigError, '"laod": unknown key of the grid; did you mean "load"'),
+        (
+            lab.level("ours", AFCT).at(load=(0.1, 0.3)),
+            TooLittle,
+            r"without runs at load 0.3 \(the runs have 0.1, 0.2\)",
+        ),
+        (lab.level("hours", AFCT).over("load"), ConfigError, '"hours": unknown scheme of the study'),
+        (
+            lab.level("ours", "p99_short_s").over("load"),
+            TooLittle,
+            "p99_short_s.*no run here has this metric at load 0.1",
+        ),
         (lab.level("ours", AFCT).at(load=lab.Every(0.5)), TooLittle, "no point of the grid is within the bounds"),
     ],
 )

@@ -27,9 +27,9 @@ from shortflow_papers.reproduction.engine import ask_reproduction, select
 @pytest.fixture
 def mine(shortflow: Command, tmp_path: Path, monkeypatch: Patch) -> Iterator[Path]:
     """A new paper `mine`, installed. Caches of figures are renewed for the test, and restored after it."""
+    shortflow("new-paper", "mine", code=0)
     for each in (papers.every_paper, papers._read):
         monkeypatch.setattr(f"shortflow_papers.papers.{each.__name__}", functools.cache(each.__wrapped__))
-    shortflow("new-paper", "mine", code=0)
     monkeypatch.syspath_prepend(tmp_path / "mine")
     offer(monkeypatch, EntryPoint("mine", "paper_mine", papers.GROUP))
     yield tmp_path / "mine/paper_mine"
@@ -102,6 +102,74 @@ MISFITS = {
         "fig1.claims *= 2\nfig1.draw",
         "two claims have this name",
     ),
+    "a text for a list": (
+        "fig1.py",
+        '["tcp", "dctcp"]',
+        '"dctcp"',
+        """schemes: 'dctcp' is not a list of schemes, such as ["dctcp", "swift"] (fig1.py, line 5)""",
+    ),
+    "a value for a grid": ("fig1.py", "[20, 40]", "20", "servers in over: 20 is not a list of values"),
+    "studies without names": ("fig1.py", '{"burst": BURST}', "[BURST]", "is not studies by name, such as"),
+    "a study for studies": ("fig1.py", '{"burst": BURST}', "BURST", "is not studies by name, such as"),
+    "keys in a mapping": (
+        "fig1.py",
+        '.over("servers")',
+        '.at({"servers": 20})',
+        "at({'servers': 20}): name keys as arguments, such as at(load=0.2, transport__g=",
+    ),
+    "a condition that is not called": (
+        "fig1.py",
+        ".below()",
+        ".below",
+        "mine/fig1-shorter-queue: condition 1: Quantity.below is not a condition; end a quantity with one",
+    ),
+    "a quantity for a condition": ("fig1.py", ".below()", "", "condition 1: Quantity("),
+    "a claim without condition": (
+        "fig1.py",
+        "fig1.draw(",
+        "fig1.claim('mine/idle')\nfig1.draw(",
+        "mine/idle: has no condition; give says(…) a statement and a condition",
+    ),
+    "an unknown study": (
+        "fig1.py",
+        '"queue_p99_pkt")',
+        '"queue_p99_pkt", "bursts")',
+        'mine/fig1-shorter-queue: "bursts": unknown study of the figure; did you mean "burst"?',
+    ),
+    "an unknown study of a drawing": (
+        "fig1.py",
+        "fig1.draw(",
+        "fig1.draw(lambda bursts: [])\nfig1.draw(",
+        'mine/fig1: draw: "bursts": unknown study of the figure; did you mean "burst"?',
+    ),
+    "an unknown key of curves": (
+        "fig1.py",
+        'lab.Curves("servers"',
+        'lab.Curves("server"',
+        'curves \'99th percentile of the queue\': "server": unknown key of the grid; did you mean "servers"?',
+    ),
+    "curves at no point": (
+        "fig1.py",
+        "[20, 40]}",
+        '[20, 40], "tcp.rto_min": ["5ms", "10ms"]}',
+        "tcp.rto_min is neither x nor fixed; give a value, as in fixed={'tcp.rto_min': '5ms'}",
+    ),
+    "no curves": ("fig1.py", "lab.Curves(", "print(", "mine/fig1: draw: None is not lab.Curves or a function"),
+    "choices without names": ("__init__.py", "CHOICES = {", "CHOICES = [0]\n_ = {", "CHOICES: [0] is not a mapping"),
+    "a choice that is none": ("__init__.py", "CHOICES = {", 'CHOICES = {"x": 2,', "CHOICES: x: 2 is not a lab.Choice"),
+    "values without settings": (
+        "__init__.py",
+        '{"tcp.initial_window": 10}',
+        "10",
+        "value 10 of a choice: 10 is not settings, such as",
+    ),
+    "a stand-in of another scheme": (
+        "__init__.py",
+        '{"dctcp": "tcp"}',
+        '{"dctpc": "tcp"}',
+        'STAND_INS: "dctpc": unknown scheme of the studies; did you mean "dctcp"?',
+    ),
+    "an unknown stand-in": ("__init__.py", ': "tcp"}', ': "tpc"}', '"tpc": unknown scheme; did you mean "tcp"?'),
 }
 
 
@@ -125,6 +193,14 @@ def test_a_misfit_stops_only_commands_that_name_it(mine: Path, shortflow: Comman
     named = shortflow("reproduce", "mine/fig1", code=ExitCode.MISSING_REQUIREMENT)
     assert named.stderr == found.stderr.replace("left out", "shortflow")
     assert [figure.id for figure in select(["*/fig16"])] == ["dctcp/fig16"]
+
+
+def test_a_choice_that_no_study_follows_says_why(mine: Path, shortflow: Command) -> None:
+    text = (mine / "__init__.py").read_text("utf-8")
+    (mine / "__init__.py").write_text(text.replace('"2": {"tcp.initial_window": 2}', '"4": {"tcp.initial_window": 4}'))
+    told = " ".join(shortflow("list", "choices", "mine", code=0).stdout.split())
+    reason = "at the quick scale reaches no figure; a study follows the choice only if it has tcp.initial_window=4"
+    assert f"10: tcp.initial_window=10; {reason}" in told
 
 
 def test_a_module_is_no_paper(mine: Path, monkeypatch: Patch) -> None:
@@ -189,6 +265,42 @@ def test_a_claim_that_raises_is_untested_and_the_others_go_on(tmp_path: Path, ca
     assert "mine/fig1: drawing raises KeyError: 'drops_per_flow'; the page has no chart of it" in caplog.text
     with pytest.raises(ConfigError, match=r"mine/fig2: ConfigError: .*no-such-scenario"):
         answered(tmp_path, ask_reproduction([unknown], Scale.QUICK))
+
+
+@pytest.mark.usefixtures("mine")
+def test_an_unknown_name_leaves_its_claim_untested_and_the_chart_is_drawn(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "shortflow")
+    short = {"traffic.1.repeat": 1, "duration": "50ms"}
+    burst = lab.Study("incast", ["tcp", "dctcp"], {"servers": [2, 3]}, quick_seeds=1, quick=short)
+    figure = lab.Figure("mine/fig1", "Fig. 1", "Names", {"burst": burst})
+    for name, quantity in {
+        "metric": lab.change("dctcp", "tcp", "queue_p98_pkt").over("servers"),
+        "class": lab.level("dctcp", "p99_rpc_s").over("servers"),
+        "scheme": lab.level("dctpc", "drops").over("servers"),
+        "key": lab.level("dctcp", "drops").over("server"),
+        "point": lab.level("dctcp", "drops"),
+    }.items():
+        figure.claim(f"mine/{name}").says("a claim", quantity.near(1.0))
+    figure.draw(lab.Curves("servers", "drops", "servers", "Drops"))
+    done = answered(tmp_path, ask_reproduction([figure], Scale.QUICK))
+    assert [each.reason.removeprefix("deciding the claim raises ConfigError: ") for each in done.claims] == [
+        '"queue_p98_pkt": unknown metric; did you mean "queue_p95_pkt"?',
+        '"p99_rpc_s": unknown metric; did you mean "p99_1mb_s"?',
+        '"dctpc": unknown scheme of the study; did you mean "dctcp"?',
+        '"server": unknown key of the grid; did you mean "servers"?',
+        'servers: the grid has 2, 3; name one, such as servers=2 in at(…), or take every value with over("servers")',
+    ]
+    assert [len(each.charts) for each in done.figures] == [1]
+    assert "drawing" not in caplog.text
+    for curves, error in (
+        (lab.Curves("servers", "drop", "servers", "Drops"), '"drop": unknown metric; did you mean "drops"?'),
+        (lab.Curves("servers", "drops", "", "Drops", schemes=["tpc"]), '"tpc": unknown scheme of the study; did you'),
+    ):
+        drawn = replace(figure, claims=[], draws=[curves])
+        assert answered(tmp_path, ask_reproduction([drawn], Scale.QUICK)).figures[0].has_errors
+        assert f"mine/fig1: drawing raises ConfigError: {error}" in caplog.text
 
 
 @pytest.mark.usefixtures("mine")

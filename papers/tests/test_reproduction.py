@@ -6,7 +6,7 @@ import inspect
 import itertools
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from shortflow.errors import ConfigError, DamagedResult
 from shortflow.judge.verdicts import Verdict
 from shortflow.result import Result
 from shortflow.runner import Runner, Wanted, once
-from shortflow.runs import Run, plan
+from shortflow.runs import Run, check_metric, plan
 from shortflow.scenario import load_scenario
 from shortflow.simulate import simulate_run
 from shortflow.store.runs import Store
@@ -105,6 +105,10 @@ class Nothing(Data):
     def runs_of(self, scheme: str, **where: Value) -> list[Run]:
         self._position(where)
         return [run for run in _two() if run.seed in self.seeds]
+
+    def check_metric(self, metric: str, where: Mapping[str, Value], *schemes: str) -> None:
+        (run, *_) = self.study.runs(Scale.FULL, self._position(where), {}, [1])
+        check_metric(metric, run.scenario)
 
     def _read(self, run: Result) -> Result:
         return _empty()

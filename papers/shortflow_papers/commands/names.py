@@ -48,11 +48,16 @@ def _of_claim(entry: Entry) -> Iterator[str]:
 
 def _of_choice(entry: Entry) -> Iterator[str]:
     """Lines on a choice: each value with its settings and the figures that follow it."""
-    for value, settings in entry["values"].items():
-        made = ", ".join(f"{key}={new}" for key, new in settings.items())
+    texts = {
+        value: ", ".join(f"{key}={new}" for key, new in settings.items()) for value, settings in entry["values"].items()
+    }
+    taken = texts[entry["taken"]]
+    for value, made in texts.items():
         reached = entry["reaches"].get(value)
         if reached is None:
             text = "what recipes take"
+        elif reached["others"] and not reached["figures"]:
+            text = f"at the quick scale reaches no figure; a study follows the choice only if it has {taken}"
         elif len(reached["others"]) <= len(reached["figures"]):
             but = f" but {_short(reached['others'])}" if reached["others"] else ""
             text = f"at the quick scale reaches all figures with runs{but}"

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
 from shortflow import ConfigError, Estimate
-from shortflow.api.errors import TooLittle
+from shortflow.api.errors import TooLittle, unknown_name
 from shortflow.api.judge import estimate, paired_difference
-from shortflow.api.runs import Result, Results, Run
+from shortflow.api.runs import Result, Results, Run, check_metric
 from shortflow_papers.lab.study import Position, Study, Value
 
 Found = TypeVar("Found", bound=Sized)
@@ -58,13 +58,13 @@ class Data:
 
     def of_value(self, key: str, value: Value) -> Self:
         """The data at one value of a key of the grid."""
-        index = self.keys.index(key)
+        index = self._index(key)
         points = {at: point for at, point in self.points.items() if at[index] == value}
         return replace(self, points=points)
 
     def values(self, key: str) -> list[Value]:
         """Values of a key of the grid, in the grid's order."""
-        index = self.keys.index(key)
+        index = self._index(key)
         return list(dict.fromkeys(position[index] for position in self.points))
 
     def at(self, **where: Value) -> Results:
@@ -81,7 +81,7 @@ class Data:
             return estimate(list(self.by_seed(scheme, metric, **where).values()))
         found = self.at(**where).mean(self._actor(scheme), metric)
         if found is None:
-            raise TooLittle(f"{metric}: {scheme} has no such result at {where}")
+            raise self._absent(metric, where, scheme)
         return found
 
     def change(self, scheme: str, baseline: str, metric: MetricOrFunction, **where: Value) -> Estimate:
@@ -94,7 +94,7 @@ class Data:
             return relative(ours, theirs, baseline, where)
         found = self.at(**where).relation(self._actor(scheme), self._actor(baseline), metric)
         if found is None:
-            raise TooLittle(f"{metric}: {scheme} and {baseline} share no such result at {where}")
+            raise self._absent(metric, where, scheme, baseline)
         return found
 
     def results(self, scheme: str, **where: Value) -> list[Result]:
@@ -115,6 +115,18 @@ class Data:
                 self.known[metric, run.key] = metric(self._read(run))
         return {run.seed: self.known[metric, run.key] for run in runs}
 
+    def check_metric(self, metric: str, where: Mapping[str, Value], *schemes: str) -> None:
+        """Raises `ConfigError` for a scheme that was not run, or if no run of the scenario can have the metric."""
+        for scheme in schemes:
+            for run in self.runs_of(scheme, **where):
+                check_metric(metric, run.scenario)
+
+    def _absent(self, metric: str, where: Mapping[str, Value], *schemes: str) -> TooLittle:
+        """Error for a metric that runs lack, with the reason. Raises `ConfigError` like `check_metric`."""
+        self.check_metric(metric, where, *schemes)
+        reason = self.at(**where).absent([metric]).get(metric)
+        return TooLittle(str(reason or f"{metric}: not every run of {' and '.join(schemes)} has it") + _at(where))
+
     def _actor(self, scheme: str) -> str:
         """The scheme, or its stand-in."""
         if scheme not in self.stand_ins:
@@ -123,11 +135,18 @@ class Data:
         return self.stand_ins[scheme]
 
     def _runs_of(self, scheme: str, **where: Value) -> list[Result]:
-        name = self._actor(scheme)
-        found = [run for run in self.points[self._position(where)].done if run.scheme == name]
+        name, done = self._actor(scheme), self.points[self._position(where)].done
+        found = [run for run in done if run.scheme == name]
+        if not found and name == scheme:
+            raise unknown_name("scheme of the study", name, dict.fromkeys(run.scheme for run in done))
         if not found:
-            raise TooLittle(f"{name}: was not run at {where}")
+            raise TooLittle(f"{name}: was not run{_at(where)}")
         return found
+
+    def _index(self, key: str) -> int:
+        if key not in self.keys:
+            raise unknown_name("key of the grid", key, self.keys)
+        return self.keys.index(key)
 
     def _read(self, run: Result) -> Result:
         """A copy of a result that caches its tables."""
@@ -139,12 +158,26 @@ class Data:
 
     def _position(self, where: Mapping[str, Value]) -> Position:
         named = {key.replace("__", "."): value for key, value in where.items()}
-        position = tuple(named[key] for key in self.keys if key in named)
-        if named.keys() != set(self.keys):
-            raise ConfigError(f"{where}: not a point of the grid over {', '.join(self.keys) or 'nothing'}")
+        for key in named:
+            self._index(key)
+        for key in self.keys:
+            if key not in named:
+                raise self.several(key)
+        position = tuple(named[key] for key in self.keys)
         if position not in self.points:
-            raise TooLittle(f"without runs at {where}")
+            raise TooLittle(f"without runs{_at(named)}")
         return position
+
+    def several(self, key: str) -> ConfigError:
+        """Error that a key of the grid needs a value, with its values."""
+        values = self.values(key)
+        one = f"{key.replace('.', '__')}={values[0]!r}" if values else key
+        return ConfigError(f"{key}: the grid has {', '.join(map(str, values))}; name one, such as {one}")
+
+
+def _at(where: Mapping[str, Value]) -> str:
+    """Text of a point, after a blank; empty without a grid."""
+    return f" at {', '.join(f'{key} {value}' for key, value in where.items())}" if where else ""
 
 
 def some(values: Found, what: str) -> Found:
@@ -164,7 +197,7 @@ def relative(
     common = [seed for seed in ours if seed in theirs]
     found = paired_difference([ours[seed] for seed in common], [theirs[seed] for seed in common]) if common else None
     if found is None:
-        raise TooLittle(f"{baseline}: is zero at {where}, so nothing can be relative to it")
+        raise TooLittle(f"{baseline}: is zero{_at(where)}, so nothing can be relative to it")
     return found
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shortflow import Estimate
-from shortflow.api.errors import TooLittle
+from shortflow import ConfigError, Estimate
+from shortflow.api.errors import TooLittle, unknown_name
 from shortflow.api.judge import Interval
 from shortflow.api.numbers import in_unit_of_first, scale_for
 from shortflow_papers.lab.data import Data
 from shortflow_papers.lab.expressions import MetricOrMeasure
 from shortflow_papers.lab.quantity import PrintedNumber
-from shortflow_papers.lab.study import Value
+from shortflow_papers.lab.study import Study, Value
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,17 @@ class Curves:
     log_y: bool = False
     fixed: Mapping[str, Value] = field(default_factory=dict)
 
+    def check(self, study: Study) -> None:
+        """Raises `ConfigError` unless `x` and `fixed` name every key of the study's grid."""
+        named = (self.x, *self.fixed)
+        for key in named:
+            if key not in study.over:
+                raise ConfigError(f"curves {self.title!r}: {unknown_name('key of the grid', key, study.over)}")
+        for key, values in study.over.items():
+            if key not in named:
+                example = f"fixed={{{key!r}: {values[0]!r}}}"
+                raise ConfigError(f"curves {self.title!r}: {key} is neither x nor fixed; give a value, as in {example}")
+
     def draw(self, data: Data, printed: Sequence[PrintedNumber] = ()) -> Drawing:
         """Curves of these runs, and points of `printed` numbers that are about the same metric.
 
@@ -65,6 +76,9 @@ class Curves:
         points = [(value, {self.x: value, **self.fixed}) for value in data.values(self.x)]
         names = self.schemes or data.at(**points[0][1]).schemes
         estimates = {name: [(v, e) for v, at in points if (e := self._mean(data, name, at))] for name in names}
+        for name, found in estimates.items():
+            if not found and isinstance(self.metric, str):
+                data.check_metric(self.metric, points[0][1], name)
         label, unit = self._about(data)
         scale = scale_for(unit, [e.value for found in estimates.values() for _, e in found])
         lines = [

@@ -179,16 +179,15 @@ def _over_grid(study: str, named: Mapping[str, Sequence[str]], read: Callable[..
 def _places(data: Data, where: Mapping[str, SelectedValues]) -> Iterator[tuple[str, dict[str, Value]]]:
     """Selected points, each with its label. Raises `ConfigError` for an unselected key with several values."""
     wanted = {key: (each,) if isinstance(each, Value) else each for key, each in where.items()}
-    for key in where:
-        if key not in data.keys:
-            raise ConfigError(f"{key}: not a key of the grid over {', '.join(data.keys) or 'nothing'}")
+    known = {key: data.values(key) for key in where}
     for key in data.keys:
         if key not in where and len(data.values(key)) > 1:
-            raise ConfigError(f"{key}: has several values; name one")
+            raise ConfigError(f'{data.several(key)} in at(…), or take every value with over("{key}")')
     for key, values in wanted.items():
         asked = values.needs if isinstance(values, Every) else values
-        if missing := [each for each in asked if each not in data.values(key)]:
-            raise TooLittle(f"without runs at {key} {', '.join(map(str, missing))}")
+        if missing := [each for each in asked if each not in known[key]]:
+            missed, has = (", ".join(map(repr, each)) for each in (missing, known[key]))
+            raise TooLittle(f"without runs at {key} {missed} (the runs have {has})")
     points = [dict(zip(data.keys, position, strict=True)) for position in data.points]
     chosen = [point for point in points if all(point[key] in values for key, values in wanted.items())]
     if not chosen:

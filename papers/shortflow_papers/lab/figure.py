@@ -1,16 +1,18 @@
 """Declarations of a paper's figures and tables: studies to run, drawings, and claims to decide."""
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from shortflow_papers.lab.data import TOO_LITTLE, Studies, applied
+from shortflow import ConfigError
+from shortflow.api.errors import unknown_name
+from shortflow_papers.lab.data import TOO_LITTLE, Studies, applied, reads
 from shortflow_papers.lab.drawing import Curves, Drawing
 from shortflow_papers.lab.finding import Finding, all_hold, not_tested
 from shortflow_papers.lab.quantity import ClaimCondition, PrintedNumber, Quantity
-from shortflow_papers.lab.study import Study
+from shortflow_papers.lab.study import Study, require_kind
 
 Draw = Curves | Callable[..., Sequence[Drawing]]
 """Curves over a grid, or a function of the studies after which its parameters are named."""
@@ -52,6 +54,10 @@ class Claim:
     ) -> "Claim":
         """Sets the statement, its conditions and other fields, and returns the claim."""
         assert not self.statement, f"{self.id}: has a statement"
+        for number, each in enumerate(conditions, 1):
+            example = "a condition; end a quantity with one, such as .below() or .near(0.5)"
+            require_kind(each, ClaimCondition, f"{self.id}: condition {number}", example)
+        require_kind(shows, Sequence, f"{self.id}: shows", "a list of quantities")
         self.statement, self.conditions, self.shows = statement, conditions, shows
         self.because, self.no_harm, self.fitted = because, no_harm, fitted
         return self
@@ -139,6 +145,12 @@ class Figure:
     claims: list[Claim] = field(default_factory=list)
     draws: list[Draw] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        """Raises `ConfigError` for studies without names."""
+        require_kind(self.studies, Mapping, f"{self.id}: studies", 'studies by name, such as {"burst": BURST}')
+        for name, study in self.studies.items():
+            require_kind(study, Study, f"{self.id}: {name}", "a lab.Study")
+
     @property
     def paper(self) -> str:
         """Short name of the paper."""
@@ -156,7 +168,28 @@ class Figure:
 
     def draw(self, *draws: Draw) -> None:
         """Adds drawings to the figure."""
+        for each in draws:
+            if not callable(each):
+                require_kind(each, Curves, f"{self.id}: draw", "lab.Curves or a function of studies")
         self.draws.extend(draws)
+
+    def check(self) -> None:
+        """Raises `ConfigError` for a claim without condition, and for a study or grid key that the figure lacks."""
+        for claim in self.claims:
+            if not claim.conditions:
+                raise ConfigError(f"{claim.id}: has no condition; give says(…) a statement and a condition")
+            self._check_studies(claim.id, claim.studies)
+        for each in self.draws:
+            self._check_studies(f"{self.id}: draw", [each.study] if isinstance(each, Curves) else reads(each))
+            if isinstance(each, Curves):
+                each.check(self.studies[each.study or next(iter(self.studies))])
+
+    def _check_studies(self, where: str, names: Iterable[str]) -> None:
+        for name in names:
+            if name and name not in self.studies:
+                raise ConfigError(f"{where}: {unknown_name('study of the figure', name, self.studies)}")
+            if not self.studies:
+                raise ConfigError(f"{where}: reads a study, and the figure has none")
 
     def drawn(self, studies: Studies) -> list[Drawing]:
         """Drawings for which the runs have enough data."""

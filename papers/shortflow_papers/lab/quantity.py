@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from shortflow import Estimate
+from shortflow import ConfigError, Estimate
 from shortflow.api.judge import Band, over_seeds, true_interval
 from shortflow.api.metrics import rank_correlation
 from shortflow.api.numbers import RELATIVE, DisplayUnit, scale_for
@@ -151,6 +151,8 @@ class Quantity:
 
     def at(self, place: str = "", /, **where: SelectedValues) -> "Quantity":
         """The quantity at selected points of the grid. `place` describes the points. Write dots in keys as `__`."""
+        if not isinstance(place, str):
+            raise ConfigError(f'at({place!r}): name keys as arguments, such as at(load=0.2, transport__g="1/16")')
         named = {key.replace("__", "."): value for key, value in where.items()}
         return replace(self, where={**self.where, **named}, place=place)
 

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import reprlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,6 +16,13 @@ from shortflow.api.scenarios import Scheme, Settings, as_pairs, load_scenario, s
 
 Value = str | int | float
 Position = tuple[Value, ...]
+
+
+def require_kind(value: object, kind: type[object], name: str, example: str) -> None:
+    """Raises `ConfigError` if a value of a recipe is not of this kind. A text is no list."""
+    if not isinstance(value, kind) or isinstance(value, str):
+        shown = getattr(value, "__qualname__", None) or reprlib.repr(value)
+        raise ConfigError(f"{name}: {shown} is not {example}")
 
 
 class Scale(StrEnum):
@@ -34,6 +42,13 @@ class Choice:
     """Settings of each value, by the value's name. Recipes take the first value."""
     undecided: bool = False
     """True if the paper's numbers do not decide between the values. Verdicts then span all values."""
+
+    def __post_init__(self) -> None:
+        """Raises `ConfigError` for values that are not settings by name."""
+        example = 'settings by the name of each value, such as {"2": {"tcp.initial_window": 2}}'
+        require_kind(self.values, Mapping, "values of a choice", example)
+        for name, settings in self.values.items():
+            require_kind(settings, Mapping, f"value {name} of a choice", 'settings, such as {"tcp.initial_window": 2}')
 
     @property
     def taken(self) -> str:
@@ -71,6 +86,16 @@ class Study:
     """Number of seeds at the quick scale, but at most `seeds`."""
     defaults: Settings = field(default_factory=dict)
     """Defaults in place of Shortflow's, for keys that neither the scenario nor a scheme's name states."""
+
+    def __post_init__(self) -> None:
+        """Raises `ConfigError` for schemes or values that are not lists, and for settings that are no mapping."""
+        require_kind(self.schemes, Sequence, "schemes", 'a list of schemes, such as ["dctcp", "swift"]')
+        require_kind(self.over, Mapping, "over", 'a grid, such as {"servers": [20, 40]}')
+        for name in ("settings", "of_scheme", "quick", "defaults"):
+            require_kind(getattr(self, name), Mapping, name, 'values by key, such as {"duration": "500ms"}')
+        for name, grid in (("over", self.over), ("quick", self.grid(Scale.QUICK))):
+            for key, values in grid.items():
+                require_kind(values, Sequence, f"{key} in {name}", "a list of values, such as [20, 40]")
 
     def grid(self, scale: Scale) -> dict[str, Sequence[Value]]:
         """Values of each key of the grid at this scale."""

@@ -7,16 +7,17 @@ the paper leaves open, by name. `STAND_INS` has the scheme that each of the pape
 import functools
 import pkgutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from types import ModuleType
 
 from shortflow import ConfigError, MissingRequirement
 from shortflow.api.commands import added, left_out, load_added
-from shortflow.api.scenarios import as_pairs, split_settings
+from shortflow.api.errors import unknown_name
+from shortflow.api.scenarios import as_pairs, load_schemes, split_settings
 from shortflow_papers.lab.figure import Claim, Figure
-from shortflow_papers.lab.study import Choice
+from shortflow_papers.lab.study import Choice, require_kind
 
 PAPERS = ("l2dct", "xdctcp", "pecn", "atcp", "fast")
 OWN = (*PAPERS, "dctcp", "known")
@@ -69,7 +70,26 @@ def _figures_of(paper: str, package: ModuleType) -> dict[str, Figure]:
             raise ConfigError(f"{each}: two claims have this name")
     if not found:
         raise ConfigError(f"no module of {package.__name__} has a lab.Figure at its top level")
+    for figure in found.values():
+        figure.check()
+    _check_details(package, found.values())
     return found
+
+
+def _check_details(package: ModuleType, found: Collection[Figure]) -> None:
+    """Raises `ConfigError` for `CHOICES` without choices by name, and for `STAND_INS` of schemes that no study runs."""
+    details = {name: getattr(package, name, {}) for name in ("CHOICES", "STAND_INS")}
+    for name, each in details.items():
+        require_kind(each, Mapping, name, "a mapping of names")
+    for name, choice in details["CHOICES"].items():
+        require_kind(choice, Choice, f"CHOICES: {name}", "a lab.Choice")
+    studies = [study for figure in found for study in figure.studies.values()]
+    schemes = dict.fromkeys(scheme.rpartition(":")[2] for study in studies for scheme in study.schemes)
+    for scheme, instead in details["STAND_INS"].items():
+        if scheme not in schemes:
+            raise ConfigError(f"STAND_INS: {unknown_name('scheme of the studies', scheme, schemes)}")
+        if instead not in schemes:
+            load_schemes([instead])  # raises the error of an unknown scheme
 
 
 def figures() -> dict[str, Figure]:

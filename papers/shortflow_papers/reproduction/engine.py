@@ -3,7 +3,7 @@
 import fnmatch
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shortflow import ConfigError
@@ -243,7 +243,8 @@ def _finished(plan: Planned, results: Mapping[str, Result]) -> Reproduced:
         )
     data = plan.data(results)
     instead, scale = stand_ins(figure.paper), None if any(plan.followed.values()) else plan.scale
-    judged, raised = [], [run.error_text for run in failed.values()]
+    judged: list[Judged] = []
+    raised = {name: run.error_text for name, run in failed.items()}
     for claim in figure.claims:
         if lost := next((run for name, run in failed.items() if name in figure.looked_at(claim)), None):
             finding = not_tested(f"a run failed: {lost.error_text}")
@@ -254,33 +255,37 @@ def _finished(plan: Planned, results: Mapping[str, Result]) -> Reproduced:
         name: [results[run.key].provenance for runs in points.values() for run in runs]
         for name, points in plan.runs.items()
     }
-    charts = [] if failed else _charts(figure, data, raised)
+    sound = replace(figure, claims=[claim for claim in figure.claims if claim.id not in raised])
+    charts = [] if failed else _charts(sound, data, raised)
     return Reproduced(figure, charts, judged, plan.followed, origins, bool(raised))
 
 
 def _judged(
-    claim: Claim, data: Mapping[str, Data], instead: Mapping[str, str], scale: Scale | None, raised: list[str]
+    claim: Claim, data: Mapping[str, Data], instead: Mapping[str, str], scale: Scale | None, raised: dict[str, str]
 ) -> Judged:
-    """A claim with its verdict. If a claim of another package raises an error, it is untested, with a note."""
+    """A claim with its verdict. If a claim of another package raises an error, the claim is untested.
+
+    `raised` gets the error under the claim's id.
+    """
     try:
         return judge_claim(claim, data, instead, scale)
     except Exception as error:  # any error, because a claim of another package runs its author's code
         if claim.paper in OWN:
             raise
-        raised.append(fault(error, package_of(claim.paper)))
-        finding = not_tested(f"deciding the claim raises {raised[-1]}")
+        raised[claim.id] = fault(error, package_of(claim.paper))
+        finding = not_tested(f"deciding the claim raises {raised[claim.id]}")
         return Judged(claim, finding, Baseline.UNTESTED, scale)
 
 
-def _charts(figure: Figure, data: Mapping[str, Data], raised: list[str]) -> Sequence[Chart]:
+def _charts(figure: Figure, data: Mapping[str, Data], raised: dict[str, str]) -> Sequence[Chart]:
     """Charts of a figure. If drawing a figure of another package raises an error, a note says so."""
     try:
         return figure_charts(figure, data)
     except Exception as error:  # any error, because a drawing of another package runs its author's code
         if figure.paper in OWN:
             raise
-        raised.append(fault(error, package_of(figure.paper)))
-        note(f"{figure.id}: drawing raises {raised[-1]}; the page has no chart of it")
+        raised[figure.id] = fault(error, package_of(figure.paper))
+        note(f"{figure.id}: drawing raises {raised[figure.id]}; the page has no chart of it")
         return []
 
 
