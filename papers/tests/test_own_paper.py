@@ -46,6 +46,9 @@ def offer(monkeypatch: Patch, *points: EntryPoint) -> None:
 
 
 def test_what_is_written_is_as_this_project_writes(shortflow: Command, tmp_path: Path) -> None:
+    for out, place in (("a b", "'./a b'"), (str(tmp_path / "c"), tmp_path / "c")):
+        told = " ".join(shortflow("new-paper", "my-law", "--out", out, code=0).stdout.split())
+        assert told.endswith(f"Next: pip install {place}, and then shortflow reproduce my-law")
     answer = shortflow("new-paper", "my-law", "--out", "mine", "--json", code=0)
     files = [tmp_path / name for name in answer.document["files"]]
     assert [str(path.relative_to(tmp_path / "mine")) for path in files] == [
@@ -53,7 +56,7 @@ def test_what_is_written_is_as_this_project_writes(shortflow: Command, tmp_path:
     ]
     for path in files:
         text = path.read_text("utf-8")
-        assert not [word for word in ("NAME", "MODULE", "VERSION") if word in text.replace("NAME=VALUE", "")]
+        assert not [word for word in ("NAME", "MODULE", "VERSION") if word in text]
     ruff = [sys.executable, "-m", "ruff"]
     for arguments in (["check", "--ignore", "D103"], ["format", "--check"]):
         done = ran([*ruff, *arguments, "--config", Path(__file__).parents[2] / "pyproject.toml", tmp_path / "mine"])
@@ -193,6 +196,19 @@ def test_a_misfit_stops_only_commands_that_name_it(mine: Path, shortflow: Comman
     named = shortflow("reproduce", "mine/fig1", code=ExitCode.MISSING_REQUIREMENT)
     assert named.stderr == found.stderr.replace("left out", "shortflow")
     assert [figure.id for figure in select(["*/fig16"])] == ["dctcp/fig16"]
+
+
+def test_a_figure_that_is_left_out_is_an_error(mine: Path, shortflow: Command) -> None:
+    (mine / "fig2.py").write_text(
+        "from shortflow_papers import lab\n\n"
+        "fig2 = lab.Figure('mine/fig2', 'Fig. 2', 'Unknown', {'runs': lab.Study('no-such', ['tcp'])})\n"
+        "fig2.claim('mine/fig2-idle').says('a claim', lab.level('tcp', 'drops').within(high=0))\n"
+    )
+    told = shortflow("reproduce", "mine", code=ExitCode.CLAIM_FAILED)
+    assert 'left out: mine/fig2: ConfigError: "no-such": unknown scenario' in told.stderr
+    assert "mine/fig1-shorter-queue" in told.stdout
+    shortflow("reproduce", "mine/fig1", code=ExitCode.FINE)
+    shortflow("reproduce", "mine/fig2", code=ExitCode.WRONG_INPUT)
 
 
 def test_a_choice_that_no_study_follows_says_why(mine: Path, shortflow: Command) -> None:

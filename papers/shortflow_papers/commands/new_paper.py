@@ -1,6 +1,7 @@
 """`new-paper`: the package of a paper of your own, to begin with."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -47,7 +48,8 @@ def new_paper(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(_filled((TEMPLATE / f"{source}.in").read_text("utf-8"), words), "utf-8")
         written.append(str(path))
-    remedy = f"Next: pip install ./{folder}, and then shortflow reproduce {name}"
+    installed = shlex.quote(str(folder) if folder.is_absolute() else f"./{folder}")
+    remedy = f"Next: pip install {installed}, and then shortflow reproduce {name}"
     return Answer(lambda: {"files": written}, [Words("\n".join([*written, remedy]))])
 
 

@@ -137,7 +137,7 @@ def reproduce(
     for change, places in done.not_reached.items():
         note(f"{change} is not followed by {', '.join(places)}")
     differs = any(judged.finding.verdict is Verdict.DIFFERS for judged in done.claims)
-    has_errors = any(figure.has_errors for figure in done.figures)
+    has_errors = any(figure.has_errors for figure in done.figures) or len(done.figures) < len(chosen_figures)
     code = ExitCode.CLAIM_FAILED if differs or has_errors else ExitCode.FINE
     rows = {"sensitivity": [_row(shift) for shift in moved]} if moved else {}
     return Answer(lambda: {**done.document(), **rows}, _blocks(done, moved), code)
