@@ -27,15 +27,41 @@ static __always_inline _Bool is_named(__u32 port, char name[NAME])
 	return 1;
 }
 
+/* The flag without which the kernel does not call the program at `stage`; 0 if it always does. */
+static __always_inline int flag_of(__u64 stage)
+{
+	switch (stage) {
+	case BPF_SOCK_OPS_RTO_CB: return BPF_SOCK_OPS_RTO_CB_FLAG;
+	case BPF_SOCK_OPS_RETRANS_CB: return BPF_SOCK_OPS_RETRANS_CB_FLAG;
+	case BPF_SOCK_OPS_STATE_CB: return BPF_SOCK_OPS_STATE_CB_FLAG;
+	case BPF_SOCK_OPS_RTT_CB: return BPF_SOCK_OPS_RTT_CB_FLAG;
+	default: return 0;
+	}
+}
+
+/* Chooses once: stages with a flag may come again. */
 SEC("sockops")
 int sock_ops(struct bpf_sock_ops *ctx)
 {
+	int flag = flag_of(choice.stage);
 	char name[NAME];
 
-	if (choice.stage == BPF_SOCK_OPS_STATE_CB && ctx->op != BPF_SOCK_OPS_STATE_CB)
-		bpf_sock_ops_cb_flags_set(ctx, BPF_SOCK_OPS_STATE_CB_FLAG);
+	/* An accepted socket takes the flags over from its listener. */
+	if (flag && (ctx->op == BPF_SOCK_OPS_TCP_CONNECT_CB || ctx->op == BPF_SOCK_OPS_TCP_LISTEN_CB))
+		bpf_sock_ops_cb_flags_set(ctx, flag);
 	if (ctx->op == choice.stage && (ctx->op != BPF_SOCK_OPS_STATE_CB || ctx->args[1] == choice.state) &&
-	    is_named(ctx->local_port, name))
+	    is_named(ctx->local_port, name)) {
+		bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
+		bpf_sock_ops_cb_flags_set(ctx, 0);
+	}
+	return ALLOW;
+}
+
+static __always_inline int chosen(struct bpf_sock_addr *ctx, __u32 port)
+{
+	char name[NAME];
+
+	if (is_named(port, name))
 		bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
 	return ALLOW;
 }
@@ -43,19 +69,23 @@ int sock_ops(struct bpf_sock_ops *ctx)
 SEC("cgroup/connect4")
 int connect4(struct bpf_sock_addr *ctx)
 {
-	char name[NAME];
+	return chosen(ctx, bpf_ntohs(ctx->user_port) - PEER);
+}
 
-	if (is_named(bpf_ntohs(ctx->user_port) - PEER, name))
-		bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
-	return ALLOW;
+SEC("cgroup/connect6")
+int connect6(struct bpf_sock_addr *ctx)
+{
+	return chosen(ctx, bpf_ntohs(ctx->user_port) - PEER);
 }
 
 SEC("cgroup/bind4")
 int bind4(struct bpf_sock_addr *ctx)
 {
-	char name[NAME];
+	return chosen(ctx, bpf_ntohs(ctx->user_port));
+}
 
-	if (is_named(bpf_ntohs(ctx->user_port), name))
-		bpf_setsockopt(ctx, SOL_TCP, TCP_CONGESTION, name, sizeof(name));
-	return ALLOW;
+SEC("cgroup/bind6")
+int bind6(struct bpf_sock_addr *ctx)
+{
+	return chosen(ctx, bpf_ntohs(ctx->user_port));
 }
