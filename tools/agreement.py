@@ -21,12 +21,13 @@ TABLE = re.compile(r"^\| scenario \| metric \|.*\n(?:\|.*\n)+", re.MULTILINE)
 
 
 def essence(cell: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a cell that the tables show."""
+    """The fields of a cell that the tables show, and the kernel and the builds that they are of."""
     paired = cell["comparison"].get("paired", {REAL: {SIMULATED: {}}})[REAL][SIMULATED]
     shown = {name: paired[name] for name in cell["standing"]}
     return {
         **{
-            key: cell.get(key) for key in ("scenario", "scheme", "quarter_rates", "host_queue", "standing", "kept_time")
+            key: cell.get(key)
+            for key in ("scenario", "scheme", "quarter_rates", "host_queue", "standing", "kept_time", "builds")
         },
         "testbed": [{"attempts": account["attempts"]} for account in cell["testbed"]],
         "comparison": {"paired": {REAL: {SIMULATED: shown}}},

@@ -137,6 +137,7 @@ class Agreement:
                 "comparison": results_table(cell),
                 "standing": {metric.name: STANDINGS[found] for metric, found in standings(cell).items()},
                 "kept_time": len(cell.seeds),
+                "builds": builds(cell),
                 "testbed": testbed.accounts(cell),
             }
             for (scenario, scheme), cell in self.cells.items()
@@ -177,11 +178,20 @@ def standings(comparison: Results) -> dict[Metric, Verdict]:
     return {
         metric: standing(metric, comparison.relation(testbed.REAL, testbed.SIMULATED, metric.name))
         for metric in compared
-        if not _says_nothing(comparison, metric)
+        if not says_nothing(comparison, metric)
     }
 
 
-def _says_nothing(comparison: Results, metric: Metric) -> bool:
+def builds(comparison: Results) -> dict[str, list[str]]:
+    """Builds of each side's runs; the kernel's side also names the kernel."""
+    real = testbed.real_runs(comparison)
+    sides = {testbed.SIMULATED: [run for run in comparison.done if run not in real], testbed.REAL: real}
+    return {
+        side: sorted({run.record["provenance"].get("build", "unknown") for run in runs}) for side, runs in sides.items()
+    }
+
+
+def says_nothing(comparison: Results, metric: Metric) -> bool:
     """True if the metric is zero on both sides, or a p95 equals the mean on both, as for a single flow."""
     values = [comparison.values(side, metric.name) for side in (testbed.SIMULATED, testbed.REAL)]
     if metric.statistic is FCT[95]:

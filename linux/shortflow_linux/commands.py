@@ -140,29 +140,53 @@ def compare_sim(
 
 
 def _agreement(both: Results) -> dict[str, Any]:
-    """Relative differences of the simulator from the kernel by metric, their aims, and the metrics outside the aim."""
-    aims = {metric.name: study.aim_of(metric) for metric in metrics_of(both, *HEADLINES)}
-    found = {name: both.change(testbed.SIMULATED, testbed.REAL, name) for name in aims}
-    differences = {name: change.value for name, change in found.items() if change}
-    outside = [name for name, change in differences.items() if abs(change) > aims[name]]
-    return {"tolerance": {name: aims[name] for name in differences}, "difference": differences, "outside": outside}
+    """Relative differences of the simulator from the kernel by metric, with aims, intervals and verdicts."""
+    compared = [metric for metric in metrics_of(both, *HEADLINES) if not study.says_nothing(both, metric)]
+    found = {metric: both.relation(testbed.SIMULATED, testbed.REAL, metric.name) for metric in compared}
+    differences = {metric: difference for metric, difference in found.items() if difference}
+    standing = {metric.name: study.standing(metric, difference) for metric, difference in differences.items()}
+    named = {verdict: [name for name, each in standing.items() if each is verdict] for verdict in study.STANDINGS}
+    return {
+        "tolerance": {metric.name: study.aim_of(metric) for metric in differences},
+        "difference": {metric.name: difference.value for metric, difference in differences.items()},
+        "interval": {metric.name: difference.ci95 for metric, difference in differences.items()},
+        "standing": {name: study.STANDINGS[verdict] for name, verdict in standing.items()},
+        **{study.STANDINGS[verdict]: names for verdict, names in named.items()},
+    }
 
 
 def _in_words(both: Results) -> str:
-    """Sentence on the agreement of simulation and kernel."""
+    """Sentences on the agreement of simulation and kernel."""
     found = _agreement(both)
-    differences, outside = found["difference"], found["outside"]
+    differences = found["difference"]
     if not differences:
         return "Simulation and kernel have no metric in common."
-    within = f"within {study.AIM:.0%} (marks: {study.AIM_OF_MARKS:.0%})".replace("%", " %")
-    agreeing = len(differences) - len(outside)
-    first = f"The simulation agrees with the kernel {within} in {agreeing} of {len(differences)} metrics."
     labels = {
         metric.name: " ".join(filter(None, (metric.label, metric.flow_class)))
         for metric in metrics_of(both, *HEADLINES)
     }
-    others = "; ".join(f"{labels[name]} {differences[name]:+.1%}".replace("%", " %") for name in outside)
-    return f"{first} The other metrics differ: {others}." if outside else first
+
+    def listed(names: list[str]) -> str:
+        return "; ".join(f"{labels[name]} {_difference(differences[name], found['interval'][name])}" for name in names)
+
+    aim = f"within {study.AIM:.0%} (marks: {study.AIM_OF_MARKS:.0%})".replace("%", " %")
+    sentences = [
+        f"The simulation agrees with the kernel {aim} in {len(found['within'])} of {len(differences)} metrics: "
+        "there the whole 95 % interval of the relative difference is within."
+    ]
+    if found["outside"]:
+        sentences.append(f"Outside: {listed(found['outside'])}.")
+    if found["undecided"]:
+        few = f" A verdict takes at least {study.LEAST_SEEDS} seeds." if len(both.seeds) < study.LEAST_SEEDS else ""
+        sentences.append(f"Undecided: {listed(found['undecided'])}. More seeds narrow the intervals.{few}")
+    return " ".join(sentences)
+
+
+def _difference(value: float, interval: tuple[float, float] | None) -> str:
+    shown = f"{value:+.1%}"
+    if interval:
+        shown += f" [{interval[0]:+.1%}, {interval[1]:+.1%}]"
+    return shown.replace("%", " %")
 
 
 def _side_by_side(both: Results, reasons: list[str]) -> Iterator[Block]:

@@ -21,7 +21,7 @@ from shortflow.result import Result
 from shortflow.results import Results
 from shortflow.runs import Plan, plan
 from shortflow.scenario import Settings, as_pairs, load_scenario, path_of
-from shortflow_linux import agreement, kernels, testbed
+from shortflow_linux import agreement, commands, kernels, testbed
 from stand_in import SCENARIO, SHORT, StandIn, document, stand_in
 
 SHORTER = ("--set", "duration=300ms", "--set", "warmup=100ms")
@@ -147,14 +147,32 @@ def test_an_answer_with_the_kernel_speaks_of_agreement(kernel: StandIn, shortflo
     run = ("linux", "compare-sim", SCENARIO, "--seeds", "1", "--json")
     found = json.loads(shortflow(*run, *SHORTER).stdout)
     assert "answer" not in found
-    differences = found["agreement"]["difference"]
-    aims = found["agreement"]["tolerance"]
+    agreed = found["agreement"]
+    differences, aims = agreed["difference"], agreed["tolerance"]
     assert {name: aim for name, aim in aims.items() if aim != 0.05} == {"marks": 0.1}
-    assert found["agreement"]["outside"] == [name for name, each in differences.items() if abs(each) > aims[name]]
+    assert (agreed["within"], agreed["outside"], agreed["undecided"]) == ([], [], [*differences]), (
+        "one seed has no interval and decides nothing"
+    )
     name = next(iter(differences))
     both = {side: found["schemes"][side]["metrics"][name]["mean"] for side in testbed.BOTH}
     expected = both["simulated"] / both["kernel"] - 1
     assert differences[name] == pytest.approx(expected)
+
+
+def test_the_answer_uses_whole_intervals() -> None:
+    """A point estimate within the aim does not agree while its interval spans the aim."""
+    near = [(1.0, 1.01), (2.0, 2.02), (3.0, 3.03)]
+    wide = [(1.0, 0.9), (1.0, 1.12), (1.0, 1.0)]
+    far = [(2.0, 3.0), (3.0, 4.5), (4.0, 6.0)]
+    cell = side_by_side({SHORT_MEAN: near, SHORT_TAIL: far, LARGE_MEAN: wide})
+    found = commands._agreement(cell)
+    assert (found["within"], found["outside"]) == (["afct_short_s"], ["p95_short_s"])
+    assert found["undecided"] == ["afct_large_s"]
+    assert abs(found["difference"]["afct_large_s"]) < 0.05
+    words = commands._in_words(cell)
+    assert "in 1 of 3 metrics: there the whole 95 % interval" in words
+    assert "Outside: p95 FCT short -33.3 % [-33.3 %, -33.3 %]." in words
+    assert "Undecided: mean FCT large " in words
 
 
 @pytest.mark.parametrize(
@@ -262,6 +280,8 @@ def test_agreement_has_all_cells_and_tries(monkeypatch: Patch, kernel: StandIn, 
     assert agreement.agreement_tables([tool["essence"](cell) for cell in found]) == table, (
         "the page's file keeps enough"
     )
+    (of_kernel,) = tool["essence"](found[0])["builds"]["kernel"]
+    assert of_kernel.endswith(f" on {kernels.ThisKernel().name}"), "the page's file names the kernel and the build"
     essence = [(cell["scheme"], cell["kept_time"], len(cell["testbed"])) for cell in found]
     assert essence == [("dctcp", 2, 2), ("l2dct", 0, 2)]
     assert [set(cell["standing"].values()) for cell in found] == [{"undecided"}, set()], "two seeds decide nothing"
