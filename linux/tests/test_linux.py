@@ -1,5 +1,6 @@
 """Python code for real Linux: hints to sockets, and the virtual machine, with a stand-in for QEMU."""
 
+import configparser
 import shutil
 import socket
 import sys
@@ -17,6 +18,27 @@ from shortflow.scenario import Settings, as_pairs, load_scenario, path_of
 from shortflow_linux import testbed
 from shortflow_linux.kernels import MACHINE, VirtualKernel
 from shortflow_linux.testbed import is_trustworthy, linux_settings
+
+DEBIAN = Path(__file__).parents[1] / "deploy" / "debian"
+
+
+def unit(name: str) -> dict[str, dict[str, str]]:
+    """Sections and keys of a systemd unit."""
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read(DEBIAN / f"shortflow-linux.{name}.service")
+    return {section: dict(parser[section]) for section in parser.sections()}
+
+
+def test_the_unit_for_routes_starts_after_the_network() -> None:
+    """`load --route` copies a route of the host, which does not exist before the network."""
+    before, after = unit("shortflow"), unit("shortflow-routes")
+    assert before["Unit"]["Before"] == "network-pre.target"
+    assert (after["Unit"]["Wants"], after["Unit"]["After"]) == ("network-online.target", "network-online.target")
+    assert "Before" not in after["Unit"]
+    assert after["Unit"]["Conflicts"] == "shortflow.service", "the stop of one would unload what the other loaded"
+    assert after["Service"] == before["Service"]
+
 
 WRONG: list[tuple[Callable[..., None], str, list[Any]]] = [
     (linux.set_size, "size", [-1, 32e3, "a", 2**64]),
