@@ -47,6 +47,12 @@ impl From<File> for Namespace {
     }
 }
 
+/// Time of the monotonic clock in nanoseconds, which eBPF programs read too.
+pub fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
 /// Makes a closed pipe on stdout end this process quietly, as `| head` expects.
 pub fn end_with_closed_pipes() {
     // SAFETY: the only replaced handler is the one with which Rust's start code ignores the signal.

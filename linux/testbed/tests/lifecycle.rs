@@ -243,13 +243,19 @@ fn the_record_of_a_namespace_that_cannot_be_inspected_stays() {
     host.load(&["load", "sf_dctcp", "--default"]);
     let (code, text) = output_without("-sys_admin,-sys_ptrace", &["unload"]);
     assert!(
-        code == 0
+        code == 3
+            && text.contains("remains: network namespace ")
             && text.contains("CAP_SYS_ADMIN")
             && text.contains(&format!("its default was {}", allowed_default())),
         "{code} {text}"
     );
     assert!(!is_registered("sf_"));
-    assert_eq!((host.default().as_str(), must(&["unload"]).as_str()), ("sf_dctcp", "nothing is loaded\n"));
+    assert_eq!(host.default(), "sf_dctcp");
+    let text = must(&["unload"]);
+    assert!(
+        text.ends_with("nothing is loaded\n") && text.contains(": again the default of another ("),
+        "{text}"
+    );
     assert_eq!(host.default(), allowed_default());
     assert!(!fs::exists(DIRECTORY).unwrap());
 }
@@ -396,24 +402,6 @@ fn an_ordinary_user_learns_the_required_capabilities() {
     }
 }
 
-/// A listening socket keeps the congestion control with which it was made.
-#[test]
-fn listeners_from_before_are_named() {
-    let Some(_guard) = programs_guard() else { return };
-    let host = OccupiedNamespace::new(Some(allowed_default()));
-    let listen = || host.namespace.within(|| TcpListener::bind("127.0.0.1:0")).unwrap();
-    let port = |listener: &TcpListener| listener.local_addr().unwrap().port().to_string();
-    let status = || host.namespace.within(|| Ok(must(&["status"]))).unwrap();
-    let before = listen();
-    let named = format!("until restarted: {} on port {}\n", allowed_default(), port(&before));
-    let load = host.namespace.within(|| Ok(output_of(&["load", "sf_dctcp", "--default"]))).unwrap();
-    assert!(load.0 == 0 && load.1.contains(&named), "{load:?}");
-    let _after = listen();
-    assert!(status().contains(&named), "{}", status());
-    drop(before);
-    assert!(!status().contains("restarted"), "{}", status());
-}
-
 #[test]
 fn dscp_marking_is_listed_and_ends_with_the_loaded_programs() {
     let Some(_guard) = programs_guard() else { return };
@@ -449,8 +437,11 @@ fn status_as_a_document() {
     let control = &status["loaded"][0];
     assert_eq!((&control["name"], &control["is_default"]), (&json!("sf_dctcp"), &json!(false)));
     assert_eq!(control["parameters"]["g"], json!("0.25"));
-    assert!(hides_connections(&must(&["status"])) || control["connections"] == json!(0), "{control}");
-    assert_eq!(control["cwnd"], Value::Null);
+    let sees = !hides_connections(&must(&["status"]));
+    assert_eq!(control["connections"], if sees { json!(0) } else { Value::Null }, "{control}");
+    assert_eq!((&status["sees_connections"], &control["cwnd"]), (&json!(sees), &Value::Null));
+    let unload: Value = serde_json::from_str(&must(&["unload", "--json"])).unwrap();
+    assert_eq!((&unload["sees_connections"], &unload["remaining"]), (&json!(sees), &json!([])));
 }
 
 /// libbpf by itself complains of devices without filters, and of a `clsact` qdisc that exists already.
@@ -480,7 +471,11 @@ fn unload_names_the_settings_that_end_with_the_last_control() {
     let host = OccupiedNamespace::new(Some(allowed_default()));
     host.load(&["load", "sf_dctcp", "sf_fast", "--default"]);
     must(&["class", "5001=short"]);
-    let unload = |name| host.namespace.within(|| Ok(must(&["unload", name]))).unwrap();
+    let unload = |name| {
+        let text = host.namespace.within(|| Ok(must(&["unload", name]))).unwrap();
+        // Some kernels hide connections.
+        text.replace("; connections that keep it are not known", "")
+    };
     assert_eq!(unload("sf_dctcp"), "sf_dctcp: unloaded\n");
     let default = format!("{}: again the default of this network namespace\n", allowed_default());
     assert_eq!(unload("sf_fast"), default + "sf_fast: unloaded\nport 5001: no class\n");

@@ -53,6 +53,7 @@ struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	const struct tcp_congestion_ops *icsk_ca_ops;
 	__u8 icsk_ca_state : 5;
+	__u8 icsk_ca_setsockopt : 1;
 	__u32 icsk_rto;
 	struct { __u8 pending; } icsk_ack;
 	__u64 icsk_ca_priv[13];

@@ -10,7 +10,8 @@ struct beginning { struct window window; struct marks marks; };
 
 struct connection { char name[16]; __u64 cwnd, alpha; struct flow flow; __u64 socket; };
 
-struct listener { char name[16]; __u64 port, inode; };
+/* `chosen` is 1 if an application or a program has set the congestion control of the socket. */
+struct listener { char name[16]; __u64 port, inode, chosen; };
 
 struct moved { char name[16]; __u64 listens, failed; };
 
@@ -51,6 +52,7 @@ int listeners(struct bpf_iter__tcp *ctx)
 	BPF_CORE_READ_STR_INTO(&listener.name, icsk, icsk_ca_ops, name);
 	listener.port = sk->skc_num;
 	file = (void *)BPF_CORE_READ((struct sock *)sk, sk_socket);
+	listener.chosen = BPF_CORE_READ_BITFIELD_PROBED(icsk, icsk_ca_setsockopt);
 	listener.inode = file ? BPF_CORE_READ(file, vfs_inode.i_ino) : 0;
 	bpf_seq_write(ctx->meta->seq, &listener, sizeof(listener));
 	return 0;

@@ -24,6 +24,10 @@ pub enum Command {
     /// Check the kernel, tools and privileges of this host; change nothing.
     Check(check::Args),
     /// Register congestion controls with the kernel.
+    ///
+    /// Loading a loaded control again replaces it for new connections. The command names the whole state of the control:
+    /// parameters, --restrict and --segments that it does not repeat return to their defaults, and each change is
+    /// printed. Routes, the default and cgroups stay until `unload`.
     Load(load::Args),
     /// Remove congestion controls; without names, all controls and all their settings.
     Unload(unload::Args),

@@ -2,7 +2,8 @@
 
 use super::class::word;
 use crate::Failure;
-use crate::programs::{self, By, Connection, DscpMarking, Fallback, Listener, Pins, Route};
+use crate::programs::{self, By, Connection, DscpMarking, Fallback, Listener, OneSided, Opened, Pins, Route};
+use crate::warning::warn;
 use serde_json::{Map, Value, json};
 use shortflow_cc::Role;
 use std::collections::BTreeMap;
@@ -16,21 +17,10 @@ pub struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<(), Failure> {
-    let mut report = match Pins::open()? {
-        Some(pins) => Report::read(&pins)?,
-        None => {
-            // A connection keeps its congestion control after `unload`, so it may have one of ours without any loaded.
-            let connections = programs::connections()?;
-            Report {
-                hides_connections: connections.is_none(),
-                survivors: survivors(connections.unwrap_or_default())?,
-                ..Report::default()
-            }
-        }
-    };
-    let listeners = programs::listeners_of_ours()?;
-    report.hides_connections |= listeners.is_none();
-    report.listeners = listeners.unwrap_or_default();
+    let Opened { pins, is_loaded, traces } = Pins::opened()?;
+    let report = Report::read(&pins, is_loaded)?;
+    // The report has the lines about routes.
+    traces.remaining.iter().filter(|line| !report.route_problems.contains(line)).for_each(warn);
     match report {
         report if args.json => println!("{}", report.json()),
         report if report.controls.is_empty() => print!("nothing is loaded\n{report}"),
@@ -45,13 +35,18 @@ struct Report {
     controls: Vec<Control>,
     /// Controls that are not loaded but still drive connections.
     survivors: Vec<Control>,
-    /// True if the kernel does not permit the program that reads connections.
-    hides_connections: bool,
+    /// True if the kernel permits the program that reads connections.
+    sees_connections: bool,
+    /// True if the kernel permits the program that reads listeners.
+    sees_listeners: bool,
     /// Number of cgroups that may call setsockopt(2).
     cgroups: usize,
     ports: Vec<(u16, Role)>,
     dscp: Vec<DscpMarking>,
     routes: Vec<Route>,
+    /// Lines about recorded routes that are gone or cannot be read.
+    route_problems: Vec<String>,
+    one_sided: Vec<OneSided>,
     /// Listeners of this network namespace that do not have the loaded default.
     others: Vec<Listener>,
     /// Listeners in all network namespaces that have one of our controls, loaded or not, with their process.
@@ -64,6 +59,27 @@ struct Control {
     parameters: String,
     connections: Option<Vec<Connection>>,
     fallbacks: Vec<Fallback>,
+    /// True if the control was loaded with `--restrict`, but the kernel permits it to every user.
+    is_restricted_in_vain: bool,
+}
+
+/// The loaded controls. Takes their connections out of `connections`; the rest is that of the survivors.
+fn controls(pins: &Pins, connections: &mut Option<Vec<Connection>>) -> Result<Vec<Control>, Failure> {
+    let mut fallbacks = programs::fallbacks(pins)?;
+    let mut controls = Vec::new();
+    for name in pins.loaded()? {
+        let is_mine = |connection: &mut Connection| connection.name == name;
+        let parameters = programs::loaded_text(pins, &name)?;
+        controls.push(Control {
+            is_registered: true,
+            connections: connections.as_mut().map(|all| all.extract_if(.., is_mine).collect()),
+            fallbacks: fallbacks.extract_if(.., |fallback| fallback.from == name).collect(),
+            is_restricted_in_vain: programs::is_restricted(&parameters) && programs::is_open_to_all(&name),
+            parameters,
+            name,
+        });
+    }
+    Ok(controls)
 }
 
 /// Groups connections by their congestion control.
@@ -79,54 +95,53 @@ fn survivors(connections: Vec<Connection>) -> Result<Vec<Control>, Failure> {
         parameters: String::new(),
         connections: Some(connections),
         fallbacks: Vec::new(),
+        is_restricted_in_vain: false,
     };
     Ok(controls.into_iter().map(control).collect())
 }
 
 impl Report {
-    /// A report without `listeners`, which need no pins.
-    fn read(pins: &Pins) -> Result<Report, Failure> {
+    fn read(pins: &Pins, is_loaded: bool) -> Result<Report, Failure> {
         let mut connections = programs::connections()?;
-        let mut fallbacks = programs::fallbacks(pins)?;
-        let mut controls = Vec::new();
-        for name in pins.loaded()? {
-            let is_mine = |connection: &mut Connection| connection.name == name;
-            // The connections that no loaded control takes out are those of the survivors.
-            let mine = connections.as_mut().map(|all| all.extract_if(.., is_mine).collect());
-            controls.push(Control {
-                is_registered: true,
-                parameters: programs::loaded_text(pins, &name)?,
-                connections: mine,
-                fallbacks: fallbacks.extract_if(.., |fallback| fallback.from == name).collect(),
-                name,
-            });
-        }
-        let default = programs::default_here();
-        // While the default is not ours, listeners with other controls are the rule, and the report leaves them out.
-        let is_ours = controls.iter().any(|control| control.name == default);
-        Ok(Report {
-            cgroups: pins.names().iter().filter(|name| name.starts_with("setsockopt_")).count(),
-            ports: programs::ports(pins)?,
+        let listeners = programs::listeners_of_ours()?;
+        let (routes, route_problems) = programs::routes(pins)?;
+        let mut report = Report {
+            default: programs::default_here(),
+            sees_connections: connections.is_some(),
+            sees_listeners: listeners.is_some(),
+            listeners: listeners.unwrap_or_default(),
             dscp: programs::dscp_markings()?,
-            routes: programs::routes()?,
-            others: if is_ours { other_listeners()? } else { Vec::new() },
-            listeners: Vec::new(),
-            default,
-            controls,
-            hides_connections: connections.is_none(),
-            survivors: survivors(connections.unwrap_or_default())?,
-        })
+            routes,
+            route_problems,
+            ..Report::default()
+        };
+        if is_loaded {
+            report.controls = controls(pins, &mut connections)?;
+            report.cgroups = pins.names().iter().filter(|name| name.starts_with("setsockopt_")).count();
+            report.ports = programs::ports(pins)?;
+            report.one_sided = programs::one_sided(pins);
+        }
+        // A connection keeps its congestion control after `unload`, so it may have one of ours without any loaded.
+        report.survivors = survivors(connections.unwrap_or_default())?;
+        // While the default is not ours, listeners with other controls are the rule, and the report leaves them out.
+        if report.is_loaded(&report.default) {
+            report.others = other_listeners().unwrap_or_default();
+        }
+        Ok(report)
     }
 
-    /// True if no known connection has the control of this route, and the last connection without ECN was to an
-    /// address of the route.
-    fn is_one_sided(&self, route: &Route) -> bool {
-        let is_lacking = |control: &Control| {
-            let mut peers = control.fallbacks.iter().map(|fallback| fallback.peer);
-            control.count(|_| true).unwrap_or(0) == 0 && peers.any(|peer| route.prefix.contains(peer))
+    fn is_loaded(&self, name: &str) -> bool {
+        self.controls.iter().any(|control| control.name == name)
+    }
+
+    /// The last host of this route whose last connection had no ECN.
+    fn one_sided(&self, route: &Route) -> Option<&OneSided> {
+        let is_of_route = |one: &&OneSided| {
+            route.control.as_ref() == Some(&one.control)
+                && one.namespace == route.inode
+                && route.prefix.contains(one.peer)
         };
-        let of_route = self.controls.iter().find(|control| route.control.as_ref() == Some(&control.name));
-        of_route.is_some_and(is_lacking)
+        self.one_sided.iter().find(is_of_route)
     }
 
     fn json(&self) -> Value {
@@ -138,6 +153,7 @@ impl Report {
             json!({
                 "name": control.name,
                 "is_default": control.name == self.default,
+                "is_restricted_in_vain": control.is_restricted_in_vain,
                 "parameters": parameters,
                 "connections": control.count(|_| true),
                 "with_size": control.count(|one| one.size.is_some()),
@@ -152,24 +168,30 @@ impl Report {
         let route = |each: &Route| {
             json!({
                 "namespace": each.namespace, "prefix": each.prefix.to_string(), "device": each.device,
-                "congestion_control": each.control, "rto_min": each.rto_min, "is_one_sided": self.is_one_sided(each),
+                "congestion_control": each.control, "rto_min": each.rto_min, "change": each.change,
+                "is_one_sided": self.one_sided(each).is_some(),
+                "last_without_ecn": self.one_sided(each).map(|one| json!({ "peer": one.peer, "seconds_ago": one.seconds })),
             })
         };
-        let other = |(name, ports)| json!({ "congestion_control": name, "ports": ports });
+        let other = |((name, is_chosen), ports)| json!({ "congestion_control": name, "is_chosen": is_chosen, "ports": ports });
         let listener = |(listener, process): &(Listener, String)| {
             json!({
                 "congestion_control": listener.name, "port": listener.port, "process": process,
-                "is_loaded": self.controls.iter().any(|control| control.name == listener.name),
+                "is_chosen": listener.is_chosen, "is_loaded": self.is_loaded(&listener.name),
             })
         };
         let port = |(port, role): &(u16, Role)| json!({ "port": port, "class": word(*role) });
         json!({
             "loaded": self.controls.iter().map(control).collect::<Vec<_>>(),
+            "default": self.default,
+            "sees_connections": self.sees_connections,
+            "sees_listeners": self.sees_listeners,
             "unloaded": self.survivors.iter().map(control).collect::<Vec<_>>(),
             "setsockopt_cgroups": self.cgroups,
             "ports": self.ports.iter().map(port).collect::<Vec<_>>(),
             "dscp": self.dscp.iter().map(marking).collect::<Vec<_>>(),
             "routes": self.routes.iter().map(route).collect::<Vec<_>>(),
+            "route_problems": self.route_problems,
             "other_listeners": by_name(&self.others).into_iter().map(other).collect::<Vec<_>>(),
             "listeners": self.listeners.iter().map(listener).collect::<Vec<_>>(),
         })
@@ -190,12 +212,26 @@ impl fmt::Display for Report {
             };
             writeln!(f, "{}  (not loaded; {why})\n{control}", control.name)?;
         }
+        if self.default.starts_with("sf_") && !self.is_loaded(&self.default) {
+            let default = &self.default;
+            writeln!(
+                f,
+                "{default}  (default of this network namespace, but not loaded: `unload` restores another)"
+            )?;
+        }
         if !self.others.is_empty() {
-            writeln!(f, "{}", listeners_text(&self.others))?;
+            writeln!(f, "{}", listeners_text(&self.others, &self.default))?;
         }
         for listener in &self.listeners {
-            let is_loaded = self.controls.iter().any(|control| control.name == listener.0.name);
-            let note = if is_loaded { "" } else { "; not loaded: restart it, or move it by `unload --live`" };
+            let note = match (self.is_loaded(&listener.0.name), listener.0.is_chosen) {
+                (true, _) => "",
+                (false, true) => {
+                    "; not loaded, but its new connections use it: restart it, or move it by `unload --live`"
+                }
+                (false, false) => {
+                    "; not loaded; its new connections use the default. A restart or `unload --live` ends the rest"
+                }
+            };
             writeln!(f, "listener {}{note}", in_words(listener))?;
         }
         if self.cgroups > 0 {
@@ -210,16 +246,26 @@ impl fmt::Display for Report {
             writeln!(f, "{marking}: marks DSCP by {rule}")?;
         }
         for route in &self.routes {
-            let control = route.control.as_deref().unwrap_or("no congestion control of Shortflow");
-            let rto_min = route.rto_min.as_ref().map_or(String::new(), |least| format!(", rto_min {least}"));
-            let lacks = if self.is_one_sided(route) {
-                "; the other end seems to lack this control: see `without ECN`"
-            } else {
-                ""
-            };
-            writeln!(f, "{route}: new connections use {control}{rto_min}{lacks}")?;
+            write!(f, "{route}: new connections use {}", route.settings())?;
+            if let Some(OneSided { peer, seconds, .. }) = self.one_sided(route) {
+                write!(
+                    f,
+                    "; the other end seems to lack this control: the last connection with {peer}, {seconds} s ago, had no ECN"
+                )?;
+            }
+            if let Some(change) = &route.change {
+                write!(f, "; {change}: run `load` again")?;
+            }
+            if route.control.is_none() {
+                write!(f, "; left by an earlier load: `unload` removes it")?;
+            }
+            writeln!(f)?;
         }
-        if self.hides_connections {
+        self.route_problems.iter().try_for_each(|line| writeln!(f, "{line}"))?;
+        if !self.sees_listeners {
+            writeln!(f, "{HIDDEN_LISTENERS}")?;
+        }
+        if !self.sees_connections {
             writeln!(
                 f,
                 "connections: this kernel does not allow programs to read connections; use `ss -ti`"
@@ -229,28 +275,42 @@ impl fmt::Display for Report {
     }
 }
 
-/// Listeners of this network namespace with a congestion control that is not ours.
-/// Fails if the kernel refuses the program that reads listeners.
-pub(super) fn other_listeners() -> Result<Vec<Listener>, Failure> {
-    Ok(programs::listeners_here()?.into_iter().filter(|listener| !listener.is_ours()).collect())
+/// Text about listeners that this kernel does not show.
+pub(super) const HIDDEN_LISTENERS: &str =
+    "listeners: this kernel does not allow programs to read listeners; use `ss -lti`";
+
+/// Listeners of this network namespace with a congestion control that is not ours; `None` if the kernel refuses the
+/// program that reads listeners.
+pub(super) fn other_listeners() -> Option<Vec<Listener>> {
+    let found = programs::listeners_here().inspect_err(|_| drop(programs::messages::taken())).ok()?;
+    Some(found.into_iter().filter(|listener| !listener.is_ours()).collect())
 }
 
-fn by_name(listeners: &[Listener]) -> BTreeMap<&str, Vec<u16>> {
-    let mut ports: BTreeMap<&str, Vec<u16>> = BTreeMap::new();
+/// Ports by congestion control, and by whether the application chose it.
+fn by_name(listeners: &[Listener]) -> BTreeMap<(&str, bool), Vec<u16>> {
+    let mut ports: BTreeMap<(&str, bool), Vec<u16>> = BTreeMap::new();
     for listener in listeners {
-        ports.entry(&listener.name).or_default().push(listener.port);
+        ports.entry((&listener.name, listener.is_chosen)).or_default().push(listener.port);
     }
     ports
 }
 
-/// A line about listeners that do not have the default.
-pub(super) fn listeners_text(listeners: &[Listener]) -> String {
-    let of_one = |(name, ports): (&str, Vec<u16>)| {
+/// A text about listeners that do not have the default. The kernel gives the default to the connections of a listener
+/// whose application has chosen nothing, but asks the listener's control whether to agree to ECN.
+pub(super) fn listeners_text(listeners: &[Listener], default: &str) -> String {
+    let of_one = |((name, is_chosen), ports): ((&str, bool), Vec<u16>)| {
         let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
-        format!("{name} on port {}", ports.join(", "))
+        let ports = ports.join(", ");
+        if is_chosen {
+            format!("listeners that chose {name} themselves, and so do their new connections: port {ports}")
+        } else {
+            format!(
+                "listeners from before the default: their new connections use {default}, but clients that need ECN, such \
+                 as those with sf_*, fall back until the listeners restart: {name} on port {ports}"
+            )
+        }
     };
-    let all: Vec<String> = by_name(listeners).into_iter().map(of_one).collect();
-    format!("listeners that keep another congestion control until restarted: {}", all.join("; "))
+    by_name(listeners).into_iter().map(of_one).collect::<Vec<_>>().join("\n")
 }
 
 /// A listener with its process in words, such as `sf_dctcp on port 80 of nginx (812)`.
@@ -275,6 +335,12 @@ impl fmt::Display for Control {
         if !self.parameters.is_empty() {
             writeln!(f, "  parameters   {}", self.parameters)?;
         }
+        if self.is_restricted_in_vain {
+            writeln!(
+                f,
+                "  restricted   without effect: every user may choose it, because it was made a default; unload and load it again"
+            )?;
+        }
         let count = self.count(|_| true).map_or("unknown".to_owned(), |count| count.to_string());
         write!(f, "  connections  {count}{known}")?;
         for (what, spread) in
@@ -287,10 +353,13 @@ impl fmt::Display for Control {
         for fallback in &self.fallbacks {
             let Fallback { to, connections, peer, .. } = fallback;
             let why = match fallback.reason() {
-                "refused" => "the kernel refused every other congestion control",
+                "refused" => "the kernel refused every other congestion control, and data leave as ECT(0)",
                 _ => "the other end did not agree to ECN, or the SYN did not request ECN",
             };
-            write!(f, "\n  without ECN  {connections} since load run {to}: {why}; the last with {peer}")?;
+            write!(
+                f,
+                "\n  without ECN  {connections} since the first load run {to}: {why}; the last with {peer}"
+            )?;
         }
         Ok(())
     }

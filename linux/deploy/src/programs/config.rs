@@ -5,10 +5,14 @@ use crate::{Failure, laws};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use shortflow_cc::{Ecn, TransportConfig};
 use shortflow_spec::hint;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
 /// Size of `config.text` in sender.bpf.c.
 pub(super) const TEXT: usize = 256;
+
+/// Text behind the parameters of a restricted program.
+pub(super) const RESTRICTED: &str = " restricted=yes";
 
 /// The transport `name` with parameters `key=value`. Keys that the kernel decides, such as `recovery`, are refused.
 /// Errors about keys and values name what was expected.
@@ -63,6 +67,34 @@ pub(super) fn needs_ecn(config: &TransportConfig) -> bool {
     config.ecn() != Ecn::Off
 }
 
+/// Differences between two texts of parameters, such as `g 0.25 → 0.0625, restricted yes → no`. Segments and
+/// restriction are in a text only if they are set.
+pub fn changes(before: &str, after: &str) -> Vec<String> {
+    let pairs = |text: &str| -> BTreeMap<String, String> {
+        let pairs = text.split(' ').filter_map(|pair| pair.split_once('='));
+        pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+    };
+    let (before, after) = (pairs(before), pairs(after));
+    let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let value = |of: &BTreeMap<String, String>, key: &str| of.get(key).map_or("no", |value| value).to_owned();
+    let change = |key: &String| {
+        let [from, to] = [value(&before, key), value(&after, key)];
+        (from != to).then(|| format!("{key} {from} → {to}"))
+    };
+    keys.into_iter().filter_map(change).collect()
+}
+
+/// True if a program with these parameters was loaded for administrators alone.
+pub fn is_restricted(text: &str) -> bool {
+    text.contains(RESTRICTED)
+}
+
+/// True if every user may choose the control `name`, by the kernel's list.
+pub fn is_open_to_all(name: &str) -> bool {
+    const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
+    fs::read_to_string(ALLOWED).unwrap_or_default().split_whitespace().any(|other| other == name)
+}
+
 /// Text of the parameters with which `name` was loaded.
 pub fn loaded_text(pins: &Pins, name: &str) -> Result<String, Failure> {
     let map = MapHandle::from_pinned_path(pins.path(name).join(CONFIG)).map_err(failure_of(name))?;
@@ -88,6 +120,16 @@ mod tests {
         assert!(refusal("fast", "recovery", "sack").contains("kernel"));
         let lacking = refusal("dctcp", "clip_low", "0.7");
         assert!(lacking.contains("sf_dctcp has no such") && !lacking.contains("recovery"), "{lacking}");
+    }
+
+    #[test]
+    fn changes_name_both_values() {
+        let before = "g=0.25 ecn=exact restricted=yes segments=eth0";
+        assert_eq!(
+            changes(before, "g=0.0625 ecn=exact"),
+            ["g 0.25 → 0.0625", "restricted yes → no", "segments eth0 → no"]
+        );
+        assert_eq!(changes("g=1", "g=1"), [""; 0]);
     }
 
     #[test]

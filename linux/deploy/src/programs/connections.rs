@@ -31,10 +31,10 @@ pub struct Connection {
     pub role: Role,
 }
 
-/// Sizes of `struct connection`, `struct listener` and `struct moved` in status.bpf.c: a name, and seven or two
+/// Sizes of `struct connection`, `struct listener` and `struct moved` in status.bpf.c: a name, and seven, three or two
 /// words.
 const CONNECTION: usize = 72;
-const LISTENER: usize = 32;
+const LISTENER: usize = 40;
 const MOVED: usize = 32;
 /// `TCP_CA_NAME_MAX` of the kernel.
 const NAME: usize = 16;
@@ -71,6 +71,9 @@ pub struct Listener {
     pub name: String,
     /// Local port.
     pub port: u16,
+    /// True if an application or a program has set this control. Accepted connections then use it too; otherwise they
+    /// use the default of the moment at which they are accepted.
+    pub is_chosen: bool,
     /// Inode of the socket, which /proc/PID/fd shows as `socket:[INODE]`.
     inode: u64,
 }
@@ -88,11 +91,13 @@ pub fn listeners_here() -> Result<Vec<Listener>, Failure> {
     let bytes = records("listeners", IterOpts::None, None).map_err(failure_of("status"))?;
     let read = |record: &[u8]| {
         let (port, inode) = (word(record, 16)? as u16, word(record, 24)?);
-        Some(Listener { name: name_in(record)?, port, inode })
+        Some(Listener { name: name_in(record)?, port, is_chosen: word(record, 32)? != 0, inode })
     };
     let mut found: Vec<Listener> = bytes.chunks_exact(LISTENER).filter_map(read).collect();
     found.sort();
-    found.dedup_by(|one, other| (&one.name, one.port) == (&other.name, other.port));
+    found.dedup_by(|one, other| {
+        (&one.name, one.port, one.is_chosen) == (&other.name, other.port, other.is_chosen)
+    });
     Ok(found)
 }
 

@@ -82,9 +82,10 @@ pub(super) fn has_records(pins: &Pins) -> bool {
 pub struct Restored {
     /// A line for each namespace whose default was restored.
     pub defaults: Vec<String>,
-    /// A line for each namespace that could not be inspected, whose record stays, and for each namespace that got
-    /// another default than its earlier one.
-    pub warnings: Vec<String>,
+    /// A line for each namespace that got another default than its earlier one.
+    pub others: Vec<String>,
+    /// A line for each namespace that could not be inspected or changed, whose record stays.
+    pub remaining: Vec<String>,
 }
 
 impl Restored {
@@ -95,14 +96,14 @@ impl Restored {
         self.defaults.push(format!("{name}: again the default of {which} network namespace"));
         if name != before {
             let why = format!("the default is now {name}, because {before} is not available");
-            self.warnings.push(format!("network namespace {inode}: {why}"));
+            self.others.push(format!("network namespace {inode}: {why}"));
         }
     }
 }
 
 /// Restores the earlier default, or else the host's default, in each namespace whose default is one of `names`. A
 /// namespace that has inherited ours gets the earlier default of this namespace, or else the host's.
-/// Fails without the right to change this namespace.
+/// Fails if the record cannot be read or changed.
 pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Result<Restored, Failure> {
     let path = pins.path(DEFAULTS);
     let map = path.exists().then(|| MapHandle::from_pinned_path(&path)).transpose();
@@ -133,10 +134,10 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
                 }
             }
             Ok(_) => drop(records.remove(&inode)),
-            Err(error) if place.is_here() => return Err(Failure::host(SYSCTL)(error)),
-            Err(error) if records.remove(&inode).is_some() => {
-                done.warnings
-                    .push(format!("network namespace {inode}: the default is not restored: {error}"));
+            Err(error) if records.remove(&inode).is_some() || place.is_here() => {
+                done.remaining.push(format!(
+                    "network namespace {inode}: the default is not restored: {error}; it was {before}"
+                ));
             }
             Err(_) => {}
         }
@@ -146,13 +147,27 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     for (inode, before) in records {
         match &map {
             Some(map) if is_gone => map.delete(&inode.to_ne_bytes()).map_err(failure_of(DEFAULTS))?,
-            _ => done.warnings.push(format!(
+            _ => done.remaining.push(format!(
                 "network namespace {inode}: not found among those that may be inspected (CAP_SYS_ADMIN and \
                  CAP_SYS_PTRACE show all); its default was {before}"
             )),
         }
     }
     Ok(done)
+}
+
+/// Names of `names` that are the default of a network namespace, each with the number of the first such namespace.
+/// Fails if namespaces cannot be found.
+pub fn defaults_among(names: &[String]) -> Result<BTreeMap<String, u64>, Failure> {
+    let mut found = BTreeMap::new();
+    for place in Seen::now()?.namespaces {
+        // This process may not enter every namespace.
+        let default = place.within(|| Ok(default_here())).unwrap_or_default();
+        if names.contains(&default) {
+            found.entry(default).or_insert(place.inode);
+        }
+    }
+    Ok(found)
 }
 
 /// Makes the first available of `wanted` the default of this namespace, or else Reno. A module or a program may be

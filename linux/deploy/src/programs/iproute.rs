@@ -10,10 +10,14 @@ pub(super) fn ip(arguments: &str, input: &str) -> io::Result<String> {
     sys::iproute2("ip", &arguments, input)
 }
 
-/// Words of a route without its flags, which `ip` prints but does not accept.
+/// Words of a route without its flags and without the lock of rto_min, which `ip` prints but does not accept.
 pub(super) fn words_of(line: &str) -> Vec<&str> {
     const FLAGS: [&str; 5] = ["linkdown", "dead", "offload", "trap", "rt_offload"];
-    line.split_whitespace().filter(|word| !FLAGS.contains(word)).collect()
+    let mut words: Vec<&str> = line.split_whitespace().filter(|word| !FLAGS.contains(word)).collect();
+    if let Some(at) = words.windows(2).position(|pair| pair == ["rto_min", "lock"]) {
+        words.remove(at + 1);
+    }
+    words
 }
 
 /// True for a route with a type, such as `unreachable`. `ip` prints no type for routes to other hosts.

@@ -14,6 +14,6 @@ pub fn keep() {
 }
 
 /// Returns the messages since the last call.
-pub(super) fn taken() -> String {
+pub(crate) fn taken() -> String {
     std::mem::take(&mut *KEPT.lock().unwrap_or_else(PoisonError::into_inner))
 }

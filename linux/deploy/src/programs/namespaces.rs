@@ -52,7 +52,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Finds the namespaces of processes, and those that `ip netns` keeps.
+    /// Finds the namespaces of processes, and those that a mount keeps, such as those of `ip netns`.
     pub(super) fn now() -> Result<Seen, Failure> {
         let entries =
             |path: &str| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -60,7 +60,7 @@ impl Seen {
         let here = inode_here()?;
         let mut numbers = HashSet::from([here]);
         let mut seen = Seen { namespaces: vec![Place { inode: here, elsewhere: None }], hidden: 0 };
-        for path in entries("/run/netns").chain(of_processes) {
+        for path in entries("/run/netns").chain(mounted()).chain(of_processes) {
             let opened = fs::File::open(&path).and_then(|file| Ok((file.metadata()?.ino(), file)));
             match opened {
                 Ok((inode, file)) if numbers.insert(inode) => {
@@ -72,4 +72,12 @@ impl Seen {
         }
         Ok(seen)
     }
+}
+
+/// Files on which network namespaces are mounted: container engines have directories of their own.
+fn mounted() -> Vec<PathBuf> {
+    let mounts = fs::read_to_string("/proc/thread-self/mountinfo").unwrap_or_default();
+    let is_namespace = |line: &&str| line.split(' ').nth(3).is_some_and(|root| root.starts_with("net:["));
+    let lines = mounts.lines().filter(is_namespace);
+    lines.filter_map(|line| line.split(' ').nth(4)).map(PathBuf::from).collect()
 }

@@ -1,8 +1,9 @@
 //! From an object file to a registered congestion control.
 
-use super::config::{TEXT, kernel_name, needs_ecn, text_of};
+use super::config::{RESTRICTED, TEXT, kernel_name, needs_ecn, text_of};
 use super::pins::{CONFIG, LINK, NEXT_CONFIG, NEXT_MAP, Pins, await_unregistered, failure_of};
 use super::segments::Segments;
+use crate::warning::warn;
 use crate::{Failure, check, laws, sys};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Struct;
@@ -21,8 +22,6 @@ const BY_LINK: u32 = 1 << 13;
 const FLAGS: usize = 56;
 const NON_RESTRICTED: u32 = 1;
 const NEEDS_ECN: u32 = 2;
-/// Text behind the parameters of a restricted program.
-const RESTRICTED: &str = " restricted=yes";
 /// `CGROUP2_SUPER_MAGIC` of linux/magic.h.
 const CGROUP2: rustix::fs::FsWord = 0x6367_7270;
 /// Object files by transport, from build.rs.
@@ -117,7 +116,7 @@ impl Prepared {
         fs::create_dir(&directory).map_err(Failure::host(directory.display()))?;
         let registered = self.pin_and_attach(&directory).map_err(failure_of(&name));
         if registered.is_err() {
-            pins.sweep()?;
+            pins.sweep()?.remaining.iter().for_each(warn);
         }
         registered
     }

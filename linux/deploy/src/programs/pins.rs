@@ -4,6 +4,7 @@
 //! /sys/fs/bpf/shortflow/
 //!   flows, ports          maps that all programs share
 //!   defaults              default congestion control of each namespace before ours
+//!   routes/INODE/NAME@TO  that network namespace has a route of --route for the control NAME to the prefix TO
 //!   segments/INODE        that network namespace has the routes of --segments
 //!   setsockopt_INODE      the hooks of that cgroup; getsockopt_INODE beside it
 //!   host                  the host's default before the first of ours

@@ -10,7 +10,7 @@
 use super::config::loaded_text;
 use super::dscp::index_of;
 use super::iproute::{ip, is_typed, without, words_of};
-use super::namespaces::{Seen, inode_here};
+use super::namespaces::{Place, Seen, inode_here};
 use super::pins::Pins;
 use crate::{Failure, check};
 use shortflow_cc::TransportConfig;
@@ -154,6 +154,20 @@ pub fn remove_segments(pins: &Pins) -> Result<Vec<String>, Failure> {
     Ok(warnings)
 }
 
+/// Removes rules and routes whose record is gone, in the network namespaces that this process may enter. Returns a line
+/// for each namespace that had some. A host without `ip` has none.
+pub(super) fn remove_unrecorded() -> Vec<String> {
+    let namespaces = Seen::now().map(|seen| seen.namespaces).unwrap_or_default();
+    let had_some = |place: &Place| {
+        place
+            .within(|| Ok(!rules_here()?.is_empty()).and_then(|has| remove_here().map(|()| has)))
+            .unwrap_or(false)
+    };
+    let line =
+        |place: Place| format!("network namespace {}: rules and routes of --segments removed", place.inode);
+    namespaces.into_iter().filter(had_some).map(line).collect()
+}
+
 fn names_in(directory: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
@@ -161,15 +175,20 @@ fn names_in(directory: &Path) -> BTreeSet<String> {
 
 /// Removes our rules and routes in this namespace. Rules go first, because routes without a rule have no effect.
 fn remove_here() -> io::Result<()> {
-    let is_ours = |line: &&str| tables().any(|table| line.ends_with(&format!("lookup {table}")));
-    let rules = ip("-4 rule show", "")?;
-    let rules = rules.lines().map(str::trim).filter(is_ours).filter_map(|rule| rule.rsplit(' ').next());
-    let lines: String = rules.map(|table| format!("rule del table {table}\n")).collect();
+    let lines: String = rules_here()?.iter().map(|table| format!("rule del table {table}\n")).collect();
     ip("-4 -batch -", &lines)?;
     let routes = ip("-4 route show table all", "")?;
     let has = |table: &u32| routes.contains(&format!("table {table} "));
     let lines: String = tables().filter(has).map(|table| format!("route flush table {table}\n")).collect();
     ip("-4 -batch -", &lines).map(drop)
+}
+
+/// Tables of our rules in this namespace.
+fn rules_here() -> io::Result<Vec<String>> {
+    let is_ours = |line: &&str| tables().any(|table| line.ends_with(&format!("lookup {table}")));
+    let rules = ip("-4 rule show", "")?;
+    let tables = rules.lines().map(str::trim).filter(is_ours).filter_map(|rule| rule.rsplit(' ').next());
+    Ok(tables.map(str::to_owned).collect())
 }
 
 fn tables() -> impl Iterator<Item = u32> {

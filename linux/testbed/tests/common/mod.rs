@@ -152,6 +152,9 @@ pub(crate) fn programs_guard() -> Option<ProgramsGuard> {
 
 const HIDDEN: &str = "connections: this kernel does not allow programs to read connections; use `ss -ti`\n";
 
+const HIDDEN_LISTENERS: &str =
+    "listeners: this kernel does not allow programs to read listeners; use `ss -lti`\n";
+
 /// True if the kernel does not permit `status`, of which this is the output, to read connections. Then also prints
 /// that the test is skipped.
 pub(crate) fn hides_connections(status: &str) -> bool {
@@ -165,7 +168,8 @@ pub(crate) fn hides_connections(status: &str) -> bool {
 /// True if nothing is loaded, by the exit code and output of `status`. Sockets that close may keep maps, so the
 /// output may also say that connections are hidden.
 pub(crate) fn is_nothing_loaded((code, status): &(i32, String)) -> bool {
-    *code == 0 && status.strip_suffix(HIDDEN).unwrap_or(status) == "nothing is loaded\n"
+    let status = status.strip_suffix(HIDDEN).unwrap_or(status);
+    *code == 0 && status.strip_suffix(HIDDEN_LISTENERS).unwrap_or(status) == "nothing is loaded\n"
 }
 
 /// Returns the reason if this host cannot have testbed hosts. Root of a container may lack rights, or find /proc/sys
