@@ -309,14 +309,15 @@ mutants: | require ## Change the code in one place at a time; list the changes t
 	@test -x $(TOOLS)/bin/cargo-mutants || $(call install,cargo-mutants,27.1.0)
 	@PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" nice $(PYTHON) tools/mutants.py $(AREAS) --shard $(SHARD)
 
-# ROOMS of python/shortflow, as tools/mutants_python.py lists them with their tests.
-ROOMS ?= judge
+# ROOMS of python/shortflow, as tools/mutants_python.py lists them with their tests; DRAW="--draw 150" takes a sample.
+ROOMS ?= asks judge metrics store tuning
+DRAW ?=
 
 .PHONY: mutants-python
 mutants-python: setup ## The same for rooms of the Python package. Resumes after an interruption.
-	@$(BIN)/python -c 'import mutmut.mutation' 2>/dev/null \
+	@$(BIN)/python -c 'import mutmut' 2>/dev/null \
 		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check mutmut==3.8.1
-	@nice $(BIN)/python tools/mutants_python.py $(ROOMS)
+	@nice $(BIN)/python tools/mutants_python.py $(ROOMS) $(DRAW)
 
 # Coverage-guided for TIME seconds a target, then EXAMPLES of each kind of damage to stored results.
 TIME ?= 60

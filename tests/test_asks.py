@@ -96,6 +96,7 @@ def test_bisection_finds_what_trying_every_value_finds() -> None:
     scenario = shortflow.load(SCENARIO)
     found = shortflow.search(scenario, "tcp", shortflow.Steps.parse("flows=1:60"), NO_MISS, [1, 2])
     assert found.largest[1] == found.largest[2], "nothing is drawn at random"
+    assert (found.scheme, found.settings) == ("tcp", {})
     largest = sure(found.largest_for(1.0))
     # A flow has ten packets of 12 us each, so 33 flows fill 4 ms.
     assert 25 <= largest <= 33
@@ -112,6 +113,39 @@ def test_shares_of_seeds() -> None:
     assert found.largest_for(0.75) == 54
     assert found.largest_for(0.5) == 57
     assert found.document()["largest"] == {"1": 54, "2": 60, "3": None, "4": 57}
+    assert (found.fails_at_low, found.holds_at_high) == ([3], [])
+
+
+def test_a_search_as_plain_data() -> None:
+    steps, changed = shortflow.Steps.parse("switch.mark_above=5pkt:15pkt:5pkt"), {"load": "0.4"}
+    trials = [{"value": 10, "seed": 1}]
+    found = shortflow.Search("s", "t", "dctcp", changed, steps, NO_MISS, {1: 15, 2: 10, 3: 10}, trials)
+    assert found.document() == {
+        **{"scenario": "s", "scheme": "dctcp", "settings": changed},
+        **{"key": "switch.mark_above", "low": 5, "high": 15, "unit": "pkt", "condition": "deadline_miss==0"},
+        **{"seeds": [1, 2, 3], "largest": {"1": 15, "2": 10, "3": 10}, "largest_all": 10, "largest_half": 10},
+        **{"fails_at_low": [], "holds_at_high": [1], "trials": trials},
+    }
+
+
+def test_a_trial_says_what_unfinished_flows_leave_open() -> None:
+    # The run ends after 50 us. One flow takes 120 us, so that its time is a lower bound, which may be above 1 ms.
+    short = {**SCENARIO, "duration": "50us", "drain": "0s"}
+    (trial,) = shortflow.search(short, "tcp", "flows=1:1", "afct_short_s<1ms", [1]).trials
+    assert (trial["value"], trial["lower_bound"], trial["holds"], trial["open"]) == (1, True, False, True)
+    assert trial["unfinished"] == 1
+
+
+def test_a_metric_that_no_run_of_a_search_has_is_an_error() -> None:
+    error = r"^convergence_short_s: needs two or more backlogged flows of class short, and no run here has one$"
+    with pytest.raises(ConfigError, match=error):
+        shortflow.search(SCENARIO, "tcp", "flows=1:2", "convergence_short_s<1s", [1])
+
+
+@pytest.mark.parametrize("text", ["p99_short_s", "p99_short_s<", "<5ms", "p99_short_s<soon", "p99_short_s<1e999s"])
+def test_a_text_that_is_no_condition_is_an_error_that_names_it(text: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^{text}: expected METRIC, one of == <= >= < >, and a number"):
+        shortflow.Condition.parse(text)
 
 
 def test_steps_and_conditions_are_read() -> None:
@@ -192,6 +226,23 @@ def test_what_is_zero_with_every_seed_is_known() -> None:
     assert widths(nothing, ["drops"])[0].share == 0
     assert Precision(0.05, "drops").is_met(nothing)
     assert not Precision(0.05, "drops").is_met(compared(0.0, 0.0, 1.0))
+
+
+def test_a_sweep_has_each_scheme_and_seed_at_each_point_and_the_settings_of_all_points() -> None:
+    found = shortflow.sweep(SCENARIO, "tcp,dctcp", {"flows": [3, 1, 2]}, 2, settings={"duration": "10ms"})
+    expected = itertools.product("312", ("tcp", "dctcp"), (1, 2))
+    assert sorted((run.at["flows"], run.scheme, run.seed) for run in found.done) == sorted(expected)
+    assert [point.at["flows"] for point in found.points] == [*"312"], "points keep the order of the grid"
+    assert (found.settings, found.keys, found.met_at) == ({"duration": "10ms"}, ["flows"], None)
+
+
+def test_a_comparison_has_the_settings_that_differ_from_the_scenario_and_the_ideal_schedulers() -> None:
+    found = shortflow.compare(SCENARIO, "tcp", [1, 2], settings={"flows": "2"})
+    assert found.settings == {"flows": "2"}
+    assert [(run.scheme, run.seed) for run in found.done][:2] == [("tcp", 1), ("tcp", 2)]
+    assert {run.scheme for run in found.done} == {"tcp", *found.ideal_names}
+    assert found.ideal_names
+    assert shortflow.compare(SCENARIO, "tcp", [1], ideal=False).ideal_names == []
 
 
 @pytest.mark.usefixtures("scenario")

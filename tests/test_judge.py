@@ -136,6 +136,16 @@ def test_an_interval_allows_for_three_events_by_hand() -> None:
     assert alone.ci95 == pytest.approx((10 / factor, 10 * factor), rel=1e-6)
 
 
+def test_the_number_of_further_seeds_is_at_least_one_and_open_above_ten_thousand() -> None:
+    # As above. An event of 2 baselines gives (3 * 2 / (2 * 0.04))^2 / 0.44 = 12,784, and one of 1.7599 gives 9,898.9.
+    for stake, seeds in ((17.599, 9_899 - 3), (20.0, None)):
+        found = sure(estimates.paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0], stakes=(stake, 1.0)))
+        assert sure(found.few_events).seeds == seeds
+    # Two of ten pairs are equal, and eight residuals are 0.1. Their deviation is 0.094, so 6 seeds would be enough.
+    found = sure(estimates.paired_difference([10.0, 10.0, *[11.0, 9.0] * 4], [10.0] * 10))
+    assert sure(found.few_events).seeds == 1
+
+
 def test_few_pairs_that_differ_are_told() -> None:
     # One of four pairs differs, with a residual of 0.3. One more such pair in four moves the difference by 0.075.
     found = sure(estimates.paired_difference([10.0, 10.0, 10.0, 14.0], [10.0] * 4))
