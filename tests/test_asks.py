@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -96,7 +97,7 @@ def test_bisection_finds_what_trying_every_value_finds() -> None:
     scenario = shortflow.load(SCENARIO)
     found = shortflow.search(scenario, "tcp", shortflow.Steps.parse("flows=1:60"), NO_MISS, [1, 2])
     assert found.largest[1] == found.largest[2], "nothing is drawn at random"
-    assert (found.scheme, found.settings) == ("tcp", {})
+    assert (found.title, found.scheme, found.settings) == ("made", "tcp", {})
     largest = sure(found.largest_for(1.0))
     # A flow has ten packets of 12 us each, so 33 flows fill 4 ms.
     assert 25 <= largest <= 33
@@ -106,12 +107,47 @@ def test_bisection_finds_what_trying_every_value_finds() -> None:
     assert len(found.trials) <= 2 * 6
 
 
+@pytest.mark.parametrize(
+    ("range_", "largest", "tried"),
+    [
+        ("flows=1:1", 1, [1]),
+        ("flows=1:2", 2, [1, 2]),
+        ("flows=25:34:9", 25, [25, 34]),
+        ("flows=40:42", None, [41, 40]),
+    ],
+)
+def test_the_ends_of_a_range_belong_to_the_search(range_: str, largest: int | None, tried: list[int]) -> None:
+    # A flow has ten packets of 12 us each, so 34 flows do not fit into 4 ms.
+    found = shortflow.search(SCENARIO, "tcp", range_, NO_MISS, [1], settings={"duration": "10ms"})
+    assert found.largest == {1: largest}
+    assert [trial["value"] for trial in found.trials] == tried
+    assert found.settings == {"duration": "10ms"}
+
+
+@pytest.mark.parametrize(
+    ("key", "scheme", "condition", "error"),
+    [
+        ("flows=0:2", "tcp", "deadline_miss==0", "--key: at flows=0: "),
+        ("transport.g=0.5:2:0.5", "dctcp", "deadline_miss==0", "--key: at transport.g=2: transport.g: 2 is not a "),
+        ("flows=1:2", "tpc", "deadline_miss==0", '"tpc": unknown scheme; '),
+        ("flows=1:2", "tcp", "afct_short_s<5MB", "afct_short_s<5MB: afct_short_s is in s; expected a number in s"),
+        ("flows=1:2", "tcp", "distance_short<2", "distance_short: the metric compares with ideal SRPT, and a search "),
+    ],
+)
+def test_what_a_search_cannot_run_is_an_error_before_its_first_run(
+    key: str, scheme: str, condition: str, error: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(error)}"):
+        shortflow.search(SCENARIO, scheme, key, condition, [1])
+
+
 def test_shares_of_seeds() -> None:
     largest: dict[int, Any] = {1: 54, 2: 60, 3: None, 4: 57}
     found = shortflow.Search("s", "t", "dctcp", {}, shortflow.Steps.parse("n=1:99"), NO_MISS, largest)
     assert found.largest_for(1.0) is None
     assert found.largest_for(0.75) == 54
     assert found.largest_for(0.5) == 57
+    assert found.largest_for(0.01) == 60, "one seed is the least"
     assert found.document()["largest"] == {"1": 54, "2": 60, "3": None, "4": 57}
     assert (found.fails_at_low, found.holds_at_high) == ([3], [])
 
@@ -133,7 +169,8 @@ def test_a_trial_says_what_unfinished_flows_leave_open() -> None:
     short = {**SCENARIO, "duration": "50us", "drain": "0s"}
     (trial,) = shortflow.search(short, "tcp", "flows=1:1", "afct_short_s<1ms", [1]).trials
     assert (trial["value"], trial["lower_bound"], trial["holds"], trial["open"]) == (1, True, False, True)
-    assert trial["unfinished"] == 1
+    assert (trial["seed"], trial["unfinished"]) == (1, 1)
+    assert trial["measured"] <= 50e-6
 
 
 def test_a_metric_that_no_run_of_a_search_has_is_an_error() -> None:
@@ -229,11 +266,17 @@ def test_what_is_zero_with_every_seed_is_known() -> None:
 
 
 def test_a_sweep_has_each_scheme_and_seed_at_each_point_and_the_settings_of_all_points() -> None:
-    found = shortflow.sweep(SCENARIO, "tcp,dctcp", {"flows": [3, 1, 2]}, 2, settings={"duration": "10ms"})
-    expected = itertools.product("312", ("tcp", "dctcp"), (1, 2))
+    found = shortflow.sweep(SCENARIO, "tcp,dctcp", {"flows": [2, 3, 1]}, 2, settings={"duration": "10ms"})
+    expected = [*itertools.product("231", ("tcp", "dctcp"), (1, 2))]  # the order of the grid, not of the runs
     assert sorted((run.at["flows"], run.scheme, run.seed) for run in found.done) == sorted(expected)
-    assert [point.at["flows"] for point in found.points] == [*"312"], "points keep the order of the grid"
+    assert [run.at["flows"] for run in found.done] == [flows for flows, _, _ in expected]
+    assert [point.at["flows"] for point in found.points] == [*"231"]
     assert (found.settings, found.keys, found.met_at) == ({"duration": "10ms"}, ["flows"], None)
+
+
+def test_a_sweep_needs_a_seed() -> None:
+    with pytest.raises(ConfigError, match=r"^seeds: 0 is not a whole number from 1 on$"):
+        shortflow.sweep(SCENARIO, "tcp", {"flows": [1]}, 0)
 
 
 def test_a_comparison_has_the_settings_that_differ_from_the_scenario_and_the_ideal_schedulers() -> None:

@@ -45,6 +45,13 @@ def test_the_interval_of_a_positive_quantity_by_hand() -> None:
     assert tenth.ci95 == pytest.approx((0.2 / 574.27, 0.2 * 574.27), rel=1e-4)
 
 
+def test_values_far_from_zero_lose_no_scatter() -> None:
+    # The mean has no exact float. The deviation 0.1528 gives the half-width 4.302653 * 0.1528 / sqrt(3) = 0.3795.
+    near, far = (estimates.estimate([base, base + 0.1, base + 0.3]).half_width for base in (0.0, 1e8))
+    assert near == pytest.approx(0.3795, rel=1e-3)
+    assert far == pytest.approx(near, rel=1e-6)
+
+
 def test_an_interval_is_cut_where_values_end() -> None:
     # Student's intervals are 2 ± 12.7 and 0.6 ± 3.8.
     assert estimates.estimate([1.0, 3.0], estimates.Support.NONNEGATIVE).ci95 == pytest.approx(
@@ -115,6 +122,10 @@ def test_none_of_something_rare_is_not_less_for_sure() -> None:
     few = sure(found.few_events)
     assert few.move == pytest.approx(1.0)
     assert few.share == pytest.approx(1 - 0.05 ** (1 / 3))
+    # A stake of 0.5 is 1.5 times the mean. Three such events in three seeds would add 1.5. Of two differences, each
+    # has Student's quantile 6.205347.
+    both = sure(estimates.paired_difference([0.0, 0.0, 0.0], [1.0, 0.0, 0.0], stakes=(0.5, 0.0), among=2))
+    assert both.ci95 == pytest.approx((-1.0, math.hypot(6.205347, 3.0, 1.5) - 1), rel=1e-6)
     assert estimates.paired_difference([0.0, 0.0], [2.0, 2.0]) == estimates.Estimate(-1.0, (-1.0, -1.0), 2)
 
 
@@ -134,6 +145,18 @@ def test_an_interval_allows_for_three_events_by_hand() -> None:
     alone = estimates.estimate([8.0, 10.0, 12.0], estimates.Support.POSITIVE, 1.0)
     factor = math.exp(math.hypot(4.3026527 * 2 / math.sqrt(3) / 10, math.log(1.1)))
     assert alone.ci95 == pytest.approx((10 / factor, 10 * factor), rel=1e-6)
+
+
+def test_an_allowance_is_reported_if_it_widens_the_interval_and_is_above_a_hundredth_of_the_ratio() -> None:
+    # The half-width is 4.302653 * 0.04 / sqrt(3) = 0.0994. The allowance is a tenth of the stake. It widens the
+    # interval by a fifth from sqrt(0.44) * 0.0994 = 0.0659 on.
+    for stake, is_reported in ((0.65, False), (0.67, True)):
+        found = sure(estimates.paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0], stakes=(stake, 0.0)))
+        assert (found.few_events is not None) is is_reported
+    # The half-width is 0.0014, which both allowances widen. A hundredth of the ratio is 0.0080.
+    for stake, is_reported in ((0.079, False), (0.081, True)):
+        found = sure(estimates.paired_difference([8.0, 8.0, 8.01], [10.0] * 3, stakes=(stake, 0.0)))
+        assert (found.few_events is not None) is is_reported
 
 
 def test_the_number_of_further_seeds_is_at_least_one_and_open_above_ten_thousand() -> None:
@@ -187,6 +210,8 @@ def test_an_allowance_never_narrows_and_knows_no_side(values: list[float], data:
         (None, 0.1, True, False, True),
         (None, -0.1, True, False, False),
         (None, -0.1, False, True, True),
+        ((0.0, 0.3), 0.1, True, False, False),  # the true value may be 0
+        ((-0.3, 0.0), -0.1, False, True, False),
     ],
 )
 def test_a_bound_has_a_sign_where_the_truth_cannot_have_the_other(
@@ -380,6 +405,8 @@ def test_the_mean_of_a_sample_is_the_estimate_of_its_values() -> None:
     found = sure(sample(2.0, None, 4.0, is_bound=True).mean)
     assert (found.value, found.n, found.lacking, found.lower_bound) == (3.0, 2, 1, True)
     assert sure(sample(*values).mean).lower_bound is False
+    # Student's interval is 0.6 ± 3.8, and a share ends at 1.
+    assert sure(Sample({1: 0.3, 2: 0.9}, {1: "run 1", 2: "run 2"}, Support.SHARE).mean).ci95 == (0.0, 1.0)
 
 
 def test_where_every_seed_gives_one_run_no_event_was_missed() -> None:
@@ -424,6 +451,7 @@ def test_a_difference_is_in_the_unit_of_the_metric() -> None:
 
 
 def test_a_sample_is_complete_if_every_run_has_the_metric() -> None:
+    assert sample(1.0).is_complete
     assert sample(1.0, 2.0).is_complete
     assert not sample(1.0, None).is_complete
     assert not sample().is_complete

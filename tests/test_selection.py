@@ -18,7 +18,7 @@ from shortflow.scenario import Setting, Settings
 from shortflow.store.directories import place_of, write_run
 from shortflow.store.frames import UNSET, varying
 from shortflow.store.runs import select_runs
-from shortflow.store.selection import supersede
+from shortflow.store.selection import numbered, supersede
 
 LAW = """
 import shortflow
@@ -191,3 +191,7 @@ def test_all_damaged_runs_are_named(tmp_path: Path) -> None:
         (tmp_path / name / "result.json").write_text(json.dumps(record), encoding="utf-8")
     with pytest.raises(shortflow.DamagedResult, match=r"0/result.json: .*`tables`.*\n.*1/result.json"):
         shortflow.read_store(tmp_path).to_frame()
+
+
+def test_seeds_in_a_row_are_a_range() -> None:
+    assert [numbered(seeds) for seeds in ([3], [1, 2, 3], [1, 4])] == ["seed 3", "seeds 1 to 3", "seeds 1, 4"]

@@ -2,12 +2,15 @@
 
 import dataclasses
 import errno
+import fcntl
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import time
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,7 +28,7 @@ from shortflow.metrics.columns import TABLES
 from shortflow.runs import plan
 from shortflow.scenario import load_scenario
 from shortflow.simulate import simulate_run
-from shortflow.store.directories import place_of, write_run
+from shortflow.store.directories import loaded, place_of, write_run
 from shortflow.store.files import Kind, new_directory, new_file, write_text
 from shortflow.store.run_logs import RunLog
 from shortflow.store.runs import Store, load_run, save, select_runs
@@ -44,6 +47,53 @@ def test_a_result_comes_back_as_it_was(tmp_path: Path) -> None:
     assert back.ports.equals(result.ports)
     assert (back.meta, back.provenance, back.metrics) == (result.meta, result.provenance, result.metrics)
     assert pl.read_csv(tmp_path / "run" / "flows.csv").height == result.flows.height
+
+
+def test_the_events_of_a_burst_come_back_unless_they_are_damaged(tmp_path: Path) -> None:
+    events = pl.DataFrame({"at_s": [0.5, 0.7]})
+    write_run(with_tables(make_result(), burst=events), tmp_path / "run")
+    back = load_run(tmp_path / "run")
+    assert [pl.DataFrame(each.tables["burst"]).equals(events) for each in (back, loaded(back))] == [True, True]
+    path = tmp_path / "run" / "burst.parquet"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "burst" not in load_run(tmp_path / "run").tables
+
+
+def test_every_damaged_run_is_named_at_once(tmp_path: Path) -> None:
+    for seed, name in enumerate(("a", "b", "c"), 1):
+        write_run(make_result(seed=seed), tmp_path / name)
+    for name in "ab":
+        (tmp_path / name / "result.json").write_text("{")
+    with pytest.raises(DamagedResult, match=r"a/result\.json: damaged.*\n.*b/result\.json: damaged"):
+        select_runs(tmp_path)
+    damages: list[str] = []
+    assert len(select_runs(tmp_path, damages=damages).current) == 1
+    assert len(damages) == 2
+    (tmp_path / "b" / "result.json").unlink()
+    (tmp_path / "b" / "result.json").mkdir()
+    with pytest.raises(DamagedResult, match=r"b/result\.json: damaged: Is a directory"):
+        load_run(tmp_path / "b")
+
+
+@pytest.mark.parametrize(("later_s", "is_ours"), [(-1.0, False), (1.0, True)])
+def test_of_two_claims_at_once_the_earlier_counts(
+    small: Tables, tmp_path: Path, monkeypatch: Patch, later_s: float, is_ours: bool
+) -> None:
+    """Another process claims the run after this process has asked for claims, and before it looks again."""
+    (run,), store, look = plan(load_scenario(small), ["tcp"], [1]), Store(tmp_path), Store.look
+    rival = tmp_path / "run-logs" / "rival.jsonl"
+    rival.parent.mkdir(exist_ok=True)
+
+    def look_later(found: Store) -> None:
+        claim = {"line": "claim", "host": "elsewhere", "pid": 1, "time": time.time() + later_s, "keys": [run.key]}
+        text = json.dumps(claim).encode()
+        rival.write_bytes(b"%08x %b\n" % (zlib.crc32(text), text))
+        look(found)
+
+    with rival.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # the other process lives
+        monkeypatch.setattr(Store, "look", look_later)
+        assert store.claim(run) is is_ours
 
 
 def test_a_store_does_not_take_the_runs_of_stores_below_it(tmp_path: Path) -> None:
@@ -104,6 +154,11 @@ def test_nothing_else_is_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "precious"
     write_run(make_result(), tmp_path / "run", csv=True)
     write_run(make_result(), tmp_path / "run")
+    write_text(tmp_path / "run" / "page.html", OURS, Kind.PAGE)
+    write_run(make_result(), tmp_path / "run")
+    (tmp_path / "file").write_text("precious")
+    with pytest.raises(ConfigError, match="file: exists and is no result of an earlier run"):
+        write_run(make_result(), tmp_path / "file")
     (tmp_path / "run" / "thesis.txt").write_text("precious")
     with pytest.raises(ConfigError, match=r"run: holds thesis\.txt, which is no output of a run"):
         write_run(make_result(), tmp_path / "run")

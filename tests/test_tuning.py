@@ -1,5 +1,6 @@
 """Tuning: its question, proposals that follow from the question alone, and the check of found parameters."""
 
+import dataclasses
 import re
 import sys
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ import pytest
 import shortflow
 from conftest import Command, Patch, Tables
 from made import sure
-from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, REFERENCES, W_MAX, W_MIN, made, tuning_of
+from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, MISS, REFERENCES, W_MAX, W_MIN, made, tuning_of
 from shortflow.errors import ConfigError, DamagedResult, Interrupted, LostRun
 from shortflow.executors import Local
 from shortflow.scenario import load_scenario
@@ -36,6 +37,23 @@ def plain(found: Tuning) -> Any:
 
 
 # Texts of parameters.
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        (["transport.g=0:1:log"], "--param transport.g=0:1:log: expected a logarithmic range that begins above 0"),
+        (["transport.g=0.1:0.2", "transport.g=0.1:1"], "--param transport.g: is given twice"),
+        (["transport.g=0.5:2"], "transport.g: 2 is not a number from 0 to 1"),
+        (["g=0.1:0.2"], '--param g: unknown key; did you mean "transport.g"?'),
+        (["transport.gg=0.1:0.2"], "transport.gg: "),
+    ],
+)
+def test_a_parameter_that_cannot_be_tuned_is_an_error_that_names_it(
+    small: Tables, parameters: list[str], error: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(error)}"):
+        question_of(small, *parameters, scheme="dctcp")
 
 
 def test_ranges_are_read_with_their_units() -> None:
@@ -145,6 +163,26 @@ def test_a_front_has_what_no_trial_beats_and_its_choice_loses_nothing() -> None:
     found = tuning_of(BOTH, *(made(time, time, goodput=rate) for time, rate in points))
     assert found.front == [0, 2, 1, 3]
     assert sure(found.chosen).number == 1, "0 doubles the speed for half the goodput, 3 is slower than l2dct untuned"
+
+
+def test_an_objective_that_is_zero_in_the_reference_counts_by_its_share_of_the_largest() -> None:
+    # The products of the ratio of times and one minus the share: 2 / 0.9 * 0, 2 / 1 * 0.5 and 2 / 1.43 * 0.75.
+    goal = Goal([Objective(AFCT), Objective(MISS)])
+    found = tuning_of(goal, *(made(time, time, misses=miss) for time, miss in ((0.9, 0.4), (1.0, 0.2), (1.43, 0.1))))
+    assert found.front == [0, 1, 2]
+    assert sure(found.chosen).number == 2
+
+
+def test_importance_is_for_the_trials_that_are_good() -> None:
+    # The highest goodputs need the largest w_max, whatever w_min is. The smallest w_min gives the lowest goodputs.
+    places = [(w_max, w_min) for w_max in range(6) for w_min in range(6)]
+    rates = [1e8 + 5e7 * (w_max == 5) - 5e7 * (w_min == 0) for w_max, w_min in places]
+    found = tuning_of(BOTH, *(made(2.0, 2.0, goodput=rate) for rate in rates))
+    values = [{W_MAX.key: 1 + 0.8 * w_max, W_MIN.key: 0.05 + 0.19 * w_min} for w_max, w_min in places]
+    trials = [dataclasses.replace(trial, values=each) for trial, each in zip(found.trials, values, strict=True)]
+    question = dataclasses.replace(found.question, parameters=[W_MAX, W_MIN])
+    of_goodput = importances(Tuning(question, REFERENCES, trials))[1]
+    assert of_goodput[W_MAX.key] > of_goodput[W_MIN.key]
 
 
 def test_what_is_worse_than_usual_after_a_third_of_the_seeds_is_given_up() -> None:

@@ -185,6 +185,14 @@ def test_a_constraint_that_is_not_measured_there_is_said_to_be_left_out() -> Non
     )
 
 
+def test_a_constraint_by_a_scheme_without_the_metric_is_undecided() -> None:
+    lacking = made(3.0, 3.1, 2.9)
+    lacking.values[GOODPUT] = [None] * 3
+    found = checked(KEPT, made(1.0, 1.01, 0.99), FRESH[0], lacking)
+    assert joint_verdict(found) is Verdict.UNDECIDED
+    assert "goodput_long_bps >= 0.9 * dctcp is undecided there" in verdict(found, found.checks[0], 0).words
+
+
 def test_untuned_parameters_that_nothing_beats_are_kept() -> None:
     def untuned(*trials: Measurement) -> Tuning:
         found = checked(BOTH, made(2.0, 2.1, 1.9), *FRESH, trials=trials)

@@ -16,5 +16,6 @@ def _validator() -> jsonschema.Draft7Validator:
 
 
 def check(chart: Chart) -> None:
-    """Checks that the specification of a chart, with its data, is valid."""
+    """Checks that the specification of a chart, with its data, is valid, and that its texts lack no value."""
+    assert "None" not in f"{chart.heading} {chart.caption}"
     _validator().validate(finite_only(chart.spec))

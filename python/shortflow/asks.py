@@ -117,7 +117,7 @@ def ask_sweep(
     fixed = {key: value for key, value in plan.scenario.changes(plan.settings).items() if key not in grid.keys}
     found = replace(nothing_yet(plan), settings=fixed, keys=grid.keys)
     going = grid.coarse_first
-    met = {_place(point): False for point in going}
+    met: dict[tuple[str, ...], bool] = {}
     for new in rounds(range(1, seeds + 1), until):
         found += yield Wanted([run for at in going for run in plan.runs(new, at)], tables, keep_going=True)
         if until:
@@ -214,8 +214,6 @@ def ask_search(plan: Plan, steps: Steps, condition: Condition, seeds: Sequence[i
     """
     check_apart([steps.key], plan.settings)
     condition.check(plan.scenario.classes)
-    for end in (steps.values[0], steps.values[-1]):
-        check_point(plan, {steps.key: steps.written(end)}, "--key")
     bounds = {seed: (-1, len(steps.values)) for seed in seeds}  # positions: holds here, fails here
     trials: list[dict[str, Any]] = []
     while middles := {seed: (low + high) // 2 for seed, (low, high) in bounds.items() if high - low > 1}:

@@ -262,7 +262,7 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         with contextlib.suppress(OSError):
-            path.unlink(missing_ok=True)
+            path.unlink()
 
 
 @contextlib.contextmanager
