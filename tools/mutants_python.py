@@ -9,7 +9,8 @@ is 1 if a mutant was not tested, or if `tools/mutants-python-argued.txt` gives n
 
 Some changes are left out: of texts (string literals with a space), of annotations, of `strict` in `zip` and of types in
 `cast`, which check the program itself, of `encoding`, which matters where the default is not UTF-8, of functions that
-run only while modules load, and of functions that only tests of more than 4 s call.
+run only while modules load, and of functions that only tests of more than 4 s call. Tests that need a browser are not
+run.
 """
 
 import argparse
@@ -43,8 +44,12 @@ PACKAGE = ROOT / "python" / "shortflow"
 WORK = ROOT / "target" / "mutants" / "python"
 ARGUED = ROOT / "tools" / "mutants-python-argued.txt"
 INTERVALS, DAMAGE = "test_intervals.py::test_", "test_damage.py::test_"
+GOLDEN = "test_golden.py::test_commands_print_what_they_printed"
 ROOMS = {
-    "asks": ("asks.py", ["test_asks.py", "test_sweep.py", "test_golden.py"]),
+    "asks": (
+        "asks.py",
+        ["test_asks.py", "test_sweep.py", *(f"{GOLDEN}[{each}]" for each in ("compare", "compare-until", "search"))],
+    ),
     "judge": ("judge/*.py", ["test_judge.py"]),
     "metrics": (
         "metrics/*.py",
@@ -218,6 +223,10 @@ class Room:
                 importlib.import_module(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts))
         for name in LIBRARIES:
             importlib.import_module(name)
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leaves out tests that need a browser, which each fork would start."""
+        items[:] = [item for item in items if "browser" not in getattr(item, "fixturenames", ())]
 
     @contextlib.contextmanager
     def recorded(self) -> Iterator[set[Key]]:
