@@ -211,6 +211,23 @@ def test_a_figure_that_is_left_out_is_an_error(mine: Path, shortflow: Command) -
     shortflow("reproduce", "mine/fig2", code=ExitCode.WRONG_INPUT)
 
 
+def test_a_value_that_was_not_run_fails_with_its_reason(mine: Path, shortflow: Command) -> None:
+    text = (mine / "fig1.py").read_text("utf-8")
+    for old, new in {
+        "[20, 40]": "[2, 3]",
+        "quick_seeds=3": "quick_seeds=1",
+        '"traffic.1.repeat": 5, "duration": "500ms"': '"traffic.1.repeat": 1, "duration": "50ms"',
+        '.over("servers")': ".at(servers=(2, 4))",
+    }.items():
+        assert old in text
+        text = text.replace(old, new)
+    (mine / "fig1.py").write_text(text, "utf-8")
+    told = " ".join(shortflow("reproduce", "mine", code=ExitCode.CLAIM_FAILED).stdout.split())
+    assert (
+        "untested because: the runs cannot decide the claim: no run has servers 4; the runs have servers 2, 3" in told
+    )
+
+
 def test_a_choice_that_no_study_follows_says_why(mine: Path, shortflow: Command) -> None:
     text = (mine / "__init__.py").read_text("utf-8")
     (mine / "__init__.py").write_text(text.replace('"2": {"tcp.initial_window": 2}', '"4": {"tcp.initial_window": 4}'))

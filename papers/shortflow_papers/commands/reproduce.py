@@ -96,7 +96,7 @@ def reproduce(
 
     Each claim gets a verdict: agrees, direction (the sign or order is right, the size is not), differs, undecided or
     untested. Each run is stored when it ends; after an interruption, the same command resumes. The exit code is 1 if a
-    claim differs.
+    claim differs or is untested.
 
     Example: shortflow reproduce l2dct/fig4a
     """
@@ -136,9 +136,10 @@ def reproduce(
     note_report(write_pages(done, out), len(done.runs), len(done.reused), done.seconds)
     for change, places in done.not_reached.items():
         note(f"{change} is not followed by {', '.join(places)}")
-    differs = any(judged.finding.verdict is Verdict.DIFFERS for judged in done.claims)
+    # An untested claim fails, too: otherwise a script would take a claim that no run decides for one that holds.
+    fails = any(judged.finding.verdict in (Verdict.DIFFERS, Verdict.UNTESTED) for judged in done.claims)
     has_errors = any(figure.has_errors for figure in done.figures) or len(done.figures) < len(chosen_figures)
-    code = ExitCode.CLAIM_FAILED if differs or has_errors else ExitCode.FINE
+    code = ExitCode.CLAIM_FAILED if fails or has_errors else ExitCode.FINE
     rows = {"sensitivity": [_row(shift) for shift in moved]} if moved else {}
     return Answer(lambda: {**done.document(), **rows}, _blocks(done, moved), code)
 

@@ -163,10 +163,17 @@ class Data:
         for key in self.keys:
             if key not in named:
                 raise self.several(key)
-        position = tuple(named[key] for key in self.keys)
-        if position not in self.points:
-            raise TooLittle(f"without runs{_at(named)}")
-        return position
+        for key, value in named.items():
+            self.require(key, [value])
+        return tuple(named[key] for key in self.keys)
+
+    def require(self, key: str, wanted: Sequence[Value]) -> None:
+        """Raises `TooLittle` if a value of a key of the grid was not run. The error has the values that were."""
+        known = self.values(key)
+        if missing := [value for value in wanted if value not in known]:
+            # With quotes, the text '20' differs from the number 20.
+            missed, has = (", ".join(map(repr, values)) for values in (missing, known))
+            raise TooLittle(f"no run has {key} {missed}; the runs have {key} {has}")
 
     def several(self, key: str) -> ConfigError:
         """Error that a key of the grid needs a value, with its values."""

@@ -179,24 +179,19 @@ def _over_grid(study: str, named: Mapping[str, Sequence[str]], read: Callable[..
 def _places(data: Data, where: Mapping[str, SelectedValues]) -> Iterator[tuple[str, dict[str, Value]]]:
     """Selected points, each with its label. Raises `ConfigError` for an unselected key with several values."""
     wanted = {key: (each,) if isinstance(each, Value) else each for key, each in where.items()}
-    known = {key: data.values(key) for key in where}
+    for key, values in wanted.items():
+        data.require(key, values.needs if isinstance(values, Every) else values)
+        if isinstance(values, Every) and not any(value in values for value in data.values(key)):
+            has = ", ".join(map(str, data.values(key)))
+            raise TooLittle(f"no run has {key} {values.bounds}; the runs have {key} {has}")
     for key in data.keys:
         if key not in where and len(data.values(key)) > 1:
             raise ConfigError(f'{data.several(key)} in at(…), or take every value with over("{key}")')
-    for key, values in wanted.items():
-        asked = values.needs if isinstance(values, Every) else values
-        if missing := [each for each in asked if each not in known[key]]:
-            missed, has = (", ".join(map(repr, each)) for each in (missing, known[key]))
-            raise TooLittle(f"without runs at {key} {missed} (the runs have {has})")
-    points = [dict(zip(data.keys, position, strict=True)) for position in data.points]
-    chosen = [point for point in points if all(point[key] in values for key, values in wanted.items())]
-    if not chosen:
-        raise TooLittle("no point of the grid is within the bounds")
-    for point in chosen:
-        yield (
-            ", ".join(f"{last_part(key)} {point[key]}" for key in point if not isinstance(where.get(key, ""), Value)),
-            point,
-        )
+    for position in data.points:
+        point = dict(zip(data.keys, position, strict=True))
+        if all(point[key] in values for key, values in wanted.items()):
+            varied = [key for key in point if not isinstance(where.get(key, ""), Value)]
+            yield ", ".join(f"{last_part(key)} {point[key]}" for key in varied), point
 
 
 def _names(names: OneOrMore) -> list[str]:

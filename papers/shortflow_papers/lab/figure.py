@@ -88,7 +88,7 @@ class Claim:
         try:
             found = self._found(studies)
         except TOO_LITTLE as error:
-            return not_tested(f"the runs hold too little to decide it ({error})")
+            return not_tested(f"the runs cannot decide the claim: {error}")
         numbers = {name: value for name, value in found.measured.items() if not isinstance(value, str)}
         missing = [name for name, value in numbers.items() if np.isnan(value).any()]
         return not_tested(f"the runs do not have {', '.join(missing)}") if missing else found

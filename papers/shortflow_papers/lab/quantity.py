@@ -52,8 +52,13 @@ class Every:
 
     def text(self, key: str) -> str:
         """Text that describes the selected values of the key."""
+        return f"every {key} {self.bounds}".rstrip()
+
+    @property
+    def bounds(self) -> str:
+        """Text of the bounds, such as `from 0.2 to 0.8`; empty without bounds."""
         ends = [f"from {self.low:g}"] * (self.low > float("-inf")) + [f"to {self.high:g}"] * (self.high < float("inf"))
-        return " ".join([f"every {key}", *ends])
+        return " ".join(ends)
 
 
 SelectedValues = Value | tuple[Value, ...] | Every

@@ -30,10 +30,9 @@ def claim_section(claims: Sequence[Judged]) -> Section:
         finding = judged.finding
         lines = {
             "paper": judged.claim.statement,
-            "measured": shortened(measured_texts(finding), _NUMBERS) if finding.measured else judged.reason,
+            "measured": shortened(measured_texts(finding), _NUMBERS),
             "over open choices": judged.over_choices,
-            "because": finding.note.removeprefix(f"{finding.verdict.value}: ")
-            * bool(finding.measured and not finding.holds),
+            "because": "" if finding.holds else finding.note.removeprefix(f"{finding.verdict.value}: "),
             "agrees if": judged.claim.tolerance,
         }
         text = "\n".join(f"{name}: {line}" for name, line in lines.items() if line)
