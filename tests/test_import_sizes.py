@@ -112,7 +112,9 @@ def test_units_steps_and_samples(tmp_path: Path, text: str, unit: str | None, ex
         ("0 0\n", "last share"),
         ("1K 0.2\n5K 0.6\n20K 1\n", 'sizes.txt:1: size: "1K"; expected a number of bytes, such as 3000 or 3KB'),
         ("1K\n" + "3000\n" * 10, 'sizes.txt:1: size: "1K"; expected a number of bytes, such as 3000 or 3KB'),
-        ("1 K 0.2\n5 K 0.6\n20 K 1\n", "of no known format"),
+        ("1 K 0.2\n5 K 0.6\n20 K 1\n", "sizes.txt:1: is not a table of numbers; expected a size and a share in each"),
+        ("# sizes\n1 K 0.2\n5 K 0.6\n", "sizes.txt:2: is not a table of numbers; expected a size and a share in each"),
+        ("", "sizes.txt: is empty; expected a size and a share in each line, such as 3KB 0.2"),
         # The sizes of three columns are in bytes. In packets, the largest flow would have 44 GB.
         ("0 1 0\n10000 1 0.5\n30000000 1 1\n", "bytes or packets? Give --unit B"),
     ],

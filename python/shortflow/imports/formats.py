@@ -50,14 +50,20 @@ def recognised(file: File, name: str | None = None) -> Format:
         if name not in known:
             raise unknown_name("format", name, known)
         return known[name]
-    size = len(file.data)  # raises a `ConfigError` for a file that cannot be read
-    found = next((each for each in FORMATS if each.is_of(file)), None) if size else None
-    if found is None:
-        if size and (error := unclear(file)):
-            raise error
-        begins = "\n".join(f"  {each.name}: {each.begins}" for each in FORMATS)
-        what = "of no known format" if size else "is empty"
-        raise ConfigError(f"{file.path}: {what}. Give one with --format. First lines of known formats:\n{begins}")
+    if found := known_format(file):
+        return found
+    begins = "\n".join(f"  {each.name}: {each.begins}" for each in FORMATS)
+    what = "of no known format" if file.data else "is empty"
+    raise ConfigError(f"{file.path}: {what}. Give one with --format. First lines of known formats:\n{begins}")
+
+
+def known_format(file: File) -> Format | None:
+    """The format that the file's contents have; None if there is none. Raises `ConfigError` for an unclear table."""
+    if not file.data:
+        return None
+    found = next((each for each in FORMATS if each.is_of(file)), None)
+    if found is None and (error := unclear(file)):
+        raise error
     return found
 
 

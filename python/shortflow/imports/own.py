@@ -5,9 +5,9 @@ from pathlib import Path
 
 from shortflow.errors import ConfigError
 from shortflow.imports.columns import is_number
-from shortflow.imports.delimited import number
+from shortflow.imports.delimited import grid, number
 from shortflow.imports.files import File
-from shortflow.imports.formats import recognised
+from shortflow.imports.formats import known_format
 from shortflow.imports.parts import Options, Part, SizeTable
 from shortflow.imports.sizes import looks_like_packets
 from shortflow.imports.traffic import sizes_text
@@ -29,11 +29,8 @@ def converted(directory: Path, names: list[str]) -> dict[str, tuple[str, str]]:
         path = directory / name
         if not path.is_file() or _is_own(file := File(path)):
             continue  # the core reads the file and reports its errors
-        form = recognised(file)
-        part = form.read(file, Options())
-        if part.sizes is None:
-            raise ConfigError(f"{path}: has the format {form.name}; expected a distribution of sizes")
-        found[name] = (sizes_text(part.sizes), f"{name}: {' '.join(_said(part))}")
+        _, sizes, notes = _read(file, Options())
+        found[name] = (sizes_text(sizes), f"{name}: {' '.join(notes)}")
     return found
 
 
@@ -71,14 +68,18 @@ def _are_bytes(texts: Sequence[str], *, says_bytes: bool) -> bool:
 
 def described(path: Path, unit: str | None) -> tuple[str, SizeTable, list[str]]:
     """Format, distribution and notes of a size file. Raises `ConfigError` for another kind of file."""
-    file = File(path)
-    form = recognised(file)
-    part = form.read(file, Options(unit))
-    if part.sizes is None:
-        raise ConfigError(f"{path}: has the format {form.name}; expected a distribution of sizes")
-    return form.name, part.sizes, _said(part)
+    return _read(File(path), Options(unit))
 
 
-def _said(part: Part) -> list[str]:
-    """Notes, and sentences on data that was left out."""
-    return [*part.notes, *(f"Left out: {each}" for each in part.left_out)]
+def _read(file: File, options: Options) -> tuple[str, SizeTable, list[str]]:
+    """Format, distribution, and notes, with sentences on data that was left out."""
+    form = known_format(file)
+    part = form.read(file, options) if form else Part()
+    if form and part.sizes:
+        return form.name, part.sizes, [*part.notes, *(f"Left out: {each}" for each in part.left_out)]
+    # The message does not quote the line, because a scenario of somebody else may name any file of this computer.
+    line = "" if form else "".join(f":{line}" for line in grid(file).lines[:1])
+    what = f"has the format {form.name}" if form else "is not a table of numbers" if file.data else "is empty"
+    raise ConfigError(
+        f"{file.path}{line}: {what}; expected a size and a share in each line, such as 3KB 0.2, or one size"
+    )

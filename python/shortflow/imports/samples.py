@@ -34,8 +34,11 @@ def _size_column(file: File, found: Grid) -> int:
         return sizes[0]
     known = [meaning(name) for name in found.names]
     if sizes or found.width > 1 or (known and known[0] not in ("", GENERIC)):
-        text = (found.separator or " ").join(found.header)
-        raise file.wrong(found.header_line, "header", text, "one column of sizes, such as bytes or flow_size")
+        expected = "one column of sizes, such as bytes or flow_size"
+        separator = found.separator or " "
+        if not found.header:
+            raise file.wrong(found.lines[0], "row", separator.join(found.rows[0]), f"{expected}, named in a first line")
+        raise file.wrong(found.header_line, "header", separator.join(found.header), expected)
     return 0
 
 
