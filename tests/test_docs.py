@@ -1,5 +1,6 @@
 """Every shell command that the documentation shows as runnable runs, in the order in which it is shown."""
 
+import ast
 import doctest
 import os
 import re
@@ -247,6 +248,15 @@ def test_the_reference_has_all_that_python_can_import() -> None:
     )
     left = set(shortflow.__all__) - set(described)
     assert {name for name in left if callable(getattr(shortflow, name))} == set()
+
+
+def test_the_page_on_building_has_every_module_with_its_purpose() -> None:
+    text = (ROOT / "docs/reference/building.md").read_text(encoding="utf-8")
+    modules = [each for each in (ROOT / "python/shortflow/api").glob("*.py") if each.stem != "__init__"]
+    purposes = {each.stem: ast.get_docstring(ast.parse(each.read_text("utf-8"))) for each in modules}
+    assert dict(re.findall(r"^\| \[`(.+?)`\]\(.+\) \| (.+) \|$", text, re.MULTILINE)) == {
+        name: (purpose or "").rstrip(".") for name, purpose in sorted(purposes.items())
+    }
 
 
 def test_every_column_of_every_table_is_described(small: Tables) -> None:
