@@ -70,7 +70,7 @@ def test_an_example_of_the_help_comes_to_its_first_run(shortflow: Command, monke
     context = root.make_context("shortflow", [], resilient_parsing=True)
     helps = [root.get_command(context, name).help for name in shell.COMMANDS]  # type: ignore[attr-defined]
     examples = [example for text in helps if text for example in re.findall("Example: shortflow (.*)", text)]
-    assert len(examples) == 8
+    assert len(examples) == sum((text or "").count("Example") for text in helps) > 0
     for example in examples:
         shortflow(*example.split(), code=ExitCode.INTERRUPTED)
 

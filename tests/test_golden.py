@@ -5,6 +5,7 @@ command's stdout follows, and its stderr after `!`. A large JSON value is shown 
 """
 
 import json
+import math
 import re
 import shlex
 import shutil
@@ -93,6 +94,8 @@ def test_commands_print_what_they_printed(
     file: Path, shortflow: Command, monkeypatch: Patch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
+    # A slow machine would print lines of progress, which a fast one does not.
+    monkeypatch.setattr("shortflow.front.progress.LATELY_S", math.inf)
     shutil.copytree(FILES[0].parent / "files", ".", dirs_exist_ok=True)
     commands = re.findall(r"^\$ (.+?)(?: \[(\d+)\])?$", file.read_text(encoding="utf-8"), re.MULTILINE)
     found = "\n".join(transcript(shortflow, command, int(code or 0)) for command, code in commands) + "\n"
