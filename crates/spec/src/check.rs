@@ -52,15 +52,15 @@ pub fn check_value(at: &str, key: &ParamInfo, value: &Value) -> Vec<ConfigError>
 }
 
 fn check_kind(at: &str, kinds: &Kinds, value: &Value) -> Vec<ConfigError> {
-    let Some(mut table) = value.as_table().cloned() else { return vec![not_a_table(at, value)] };
+    let Some(table) = value.as_table() else { return vec![not_a_table(at, value)] };
     let entries = (kinds.entries)();
     let rows: Vec<(&'static str, usize)> = entries.iter().map(|entry| entry.name).zip(0..).collect();
     let (at_kind, words) = (join(at, "kind"), OneOf(&rows));
-    let Some(kind) = table.remove("kind") else {
+    let Some(kind) = table.get("kind") else {
         return vec![ConfigError::Missing { key: at_kind, expected: words.shape().to_string() }];
     };
-    let Some(row) = words.read(&kind) else { return vec![wrong(&at_kind, &kind, &words.shape())] };
-    check(at, &[entries[row].parameters.clone(), (kinds.others)()].concat(), &[], &table)
+    let Some(row) = words.read(kind) else { return vec![wrong(&at_kind, kind, &words.shape())] };
+    check(at, &[entries[row].parameters.clone(), (kinds.others)()].concat(), &["kind"], table)
 }
 
 fn wrong(at: &str, value: &Value, shape: &Shape) -> ConfigError {
