@@ -227,6 +227,7 @@ def linux_settings(scenario: str | Path, scheme: str, settings: Settings) -> dic
 
 
 def _left_open(scenario: str | Path, settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings whose keys the scenario leaves at their defaults."""
     said = {setting["key"] for setting in load_scenario(scenario).resolved() if not is_default(setting)}
     return {key: value for key, value in settings.items() if key not in said}
 

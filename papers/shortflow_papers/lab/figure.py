@@ -1,6 +1,7 @@
 """Declarations of a paper's figures and tables: studies to run, drawings, and claims to decide."""
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -104,13 +105,16 @@ class Claim:
         return max((each.off(one.value) for each, ours in numbers for one in ours.values()), default=None)
 
     def _found(self, studies: Studies) -> Finding:
-        parts = [dict(condition.findings(studies)) for condition in self.conditions]
-        shared = {name for part in parts for name in part if sum(name in other for other in parts) > 1}
-        parts = [
-            {f"{condition.label}: {name}".strip(": ") if name in shared else name: part[name] for name in part}
-            for condition, part in zip(self.conditions, parts, strict=True)
-        ]
-        every = {name: finding for part in parts for name, finding in part.items()}
+        """Finding of all conditions together, with the numbers of all quantities that the claim shows."""
+        found = [condition.findings(studies) for condition in self.conditions]
+        uses = Counter(name for part in found for name in part)
+        every: dict[str, Finding] = {}
+        parts: list[dict[str, Finding]] = []
+        for condition, part in zip(self.conditions, found, strict=True):
+            # Conditions on one grid have the same points, so the label of the condition tells their numbers apart.
+            full = {name: f"{condition.label}: {name}".strip(": ") if uses[name] > 1 else name for name in part}
+            parts.append({full[name]: part[name] for name in part})
+            every |= parts[-1]
         assert len(every) == sum(map(len, parts)), f"{self.id}: numbers of one name"
         whole = next(iter(every.values())) if len(every) == 1 else all_hold(every)
         for part in parts:

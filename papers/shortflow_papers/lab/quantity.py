@@ -272,10 +272,11 @@ class Quantity:
         return self._if(f"{band(*agrees, self.unit)} (printed: {printed})", agrees, direction, (low, high))
 
     def _limited(self, paper: float, limit: str) -> ClaimCondition:
-        """Condition that the numbers keep a printed limit within 20 %. Only a limit away from zero has a direction."""
+        """Condition that the numbers keep a printed limit within 20 %."""
         is_most = limit == "at most"
         end = paper + abs(paper) * SLACK if is_most else paper - abs(paper) * SLACK
         agrees = (-math.inf, end) if is_most else (end, math.inf)
+        # "At most -30 %" and "at least 30 %" say on which side of zero the numbers are. "At most 30 %" does not.
         direction = self._direction(paper) if is_most == (paper < 0) else None
         text = f"{limit} {amount(end, self.unit)} (printed: {amount(paper, self.unit)})"
         return self._if(text, agrees, direction, (paper, paper), is_limit=True)

@@ -64,11 +64,14 @@ class AdviceCommands:
 
 
 def _shell(words: Sequence[str]) -> str:
+    """A command for the shell. Each argument, and each option with its values, has a line of its own."""
     lines = [shlex.join(["shortflow", words[0]])]
     for word in words[1:]:
-        is_new = word.startswith("--") or not lines[-1].startswith("    --")
-        lines += [f"    {shlex.quote(word)}"] if is_new else []
-        lines[-1] += "" if is_new else f" {shlex.quote(word)}"
+        text = shlex.quote(word)
+        if lines[-1].startswith("    --") and not word.startswith("--"):
+            lines[-1] += f" {text}"
+        else:
+            lines.append(f"    {text}")
     return " \\\n".join(lines)
 
 

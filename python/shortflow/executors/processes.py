@@ -43,8 +43,12 @@ class Processes:
         for _ in range(_ATTEMPTS):
             process, begun = self._process(), False
             try:
-                begun = _told(process, task)
-                answer: Result | Exception = pickle.load(process.stdout)  # type: ignore[arg-type]
+                assert process.stdin is not None
+                assert process.stdout is not None
+                send(process.stdin, task)
+                # The first answer comes before the law runs, so an exit before this answer is no fault of the law.
+                begun = pickle.load(process.stdout) is None
+                answer: Result | Exception = pickle.load(process.stdout)
             except (EOFError, OSError, pickle.UnpicklingError):  # the process has died
                 code = self._end(process)
                 if code >= 0 and not begun:
@@ -105,14 +109,6 @@ class Processes:
                 with suppress(OSError):  # a dead process does not read the rest
                     pipe.close()
         return process.wait()
-
-
-def _told(process: "subprocess.Popen[bytes]", task: Parcel) -> bool:
-    """Sends a task to a process. Returns True when the process has begun the task."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    send(process.stdin, task)
-    return pickle.load(process.stdout) is None
 
 
 def send(pipe: IO[bytes], message: object) -> None:

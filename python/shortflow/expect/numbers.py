@@ -130,10 +130,6 @@ class Arithmetic:
             port: min(load, max(rates[port], self.loads.get(port, 0.0))) / rates[port] for port, load in total.items()
         }
 
-    def hottest_of(self, demand: Demand) -> Pair:
-        """The link with the highest load of finite flows on the paths of a class."""
-        return max(self.network.spread(demand.pairs), key=self.load)
-
     def works(self, demand: Demand, port: Pair) -> list[Work]:
         """Service time and latency of each size of a class on a link."""
         sizes, paths = thinned(demand.sizes), self.paths(demand)

@@ -79,7 +79,8 @@ def _slowdowns(of: Arithmetic) -> Iterator[Expected]:
     for demand in of.classes:
         if not demand.per_s or demand.together > 1 or demand.kind in _WITHOUT_STEADY_STATE:
             continue
-        name, port = demand.flow_class, of.hottest_of(demand)
+        # Of all links on the paths of the class, the one with the highest load adds the most waiting.
+        name, port = demand.flow_class, max(of.network.spread(demand.pairs), key=of.load)
         load = of.load(port)
         if load >= 1:
             yield Expected("load of finite flows", f"{name} at {name_of(port)}", load)

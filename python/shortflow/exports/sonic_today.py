@@ -164,6 +164,7 @@ def _network(switches: Switches) -> Network:
 
 
 def _links(switches: Switches) -> Iterator[Link]:
+    """Each link once, although the configurations of both of its switches may have it."""
     seen: set[frozenset[str]] = set()
     for name, each in switches.items():
         for end in each.links:

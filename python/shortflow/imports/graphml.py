@@ -149,8 +149,12 @@ def _read(file: File, options: Options) -> Part:
     if any(_distance(a, b) for (_, a) in nodes.values() for (_, b) in list(nodes.values())[:1]):
         part.notes.append("Delays follow from great-circle distances between the nodes at 200,000 km/s.")
     _say_unread(found, part)
-    switches = [Node(name, _is_host(node), node.data.get("tier", "").lower()) for name, node in nodes.values()]
-    part.network = Network(switches, links, file.origin(found.nodes[0].line, (found.edges or found.nodes)[-1].line))
+    # Nodes without a kind are switches, as all nodes of the Topology Zoo are.
+    made = [
+        Node(name, node.data.get("kind", "").lower() in ("host", "server"), node.data.get("tier", "").lower())
+        for name, node in nodes.values()
+    ]
+    part.network = Network(made, links, file.origin(found.nodes[0].line, (found.edges or found.nodes)[-1].line))
     return completed(part, options)
 
 
@@ -176,10 +180,6 @@ def _nodes(found: _Reader, part: Part) -> dict[str, tuple[str, _Item]]:
 def _name(text: str) -> str:
     """A name that a scenario's files may have. Empty for a text without letters and digits, such as `?`."""
     return plain_name(text) if any(map(str.isalnum, text)) else ""
-
-
-def _is_host(node: _Item) -> bool:
-    return node.data.get("kind", "").lower() in ("host", "server")
 
 
 def _rate(edge: _Item, file: File) -> tuple[str, str]:

@@ -122,6 +122,7 @@ def _read_all(files: Sequence[File], options: Options) -> Part:
 
 
 def _seen(file: File) -> Iterator[_Seen]:
+    """Neighbours in a file. A file that does not name its device has the device's name, as in `leaf1-lldp.json`."""
     document = read_json(file)
     device = re.sub(
         r"[-_.]?(show[-_.])?lldp([-_.]?neighbou?rs?)?([-_.]detail)?[-_.]?", "", file.path.stem, flags=re.IGNORECASE
@@ -145,6 +146,10 @@ def _of(place: Place, device: str) -> Iterator[_Seen]:
 
 
 def _row(place: Place, key: str, port_key: str, device: str) -> _Seen:
+    """A neighbour from a row of a table: `key` names the neighbour, and `port_key` the port of `device`.
+
+    In some forms, the rows are below the name of the device, the port, or both.
+    """
     around = [str(name) for name in place.path if isinstance(name, str) and not _WRAPPERS.fullmatch(name)]
     port = _first(place, port_key) if port_key else ""
     if not port and around:

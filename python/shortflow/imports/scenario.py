@@ -8,7 +8,7 @@ from shortflow.errors import ConfigError
 from shortflow.imports.draft import Draft, host_rates
 from shortflow.imports.files import File
 from shortflow.imports.networks import few
-from shortflow.imports.parts import Format, Link, Network, Options, Part, Ports, Value
+from shortflow.imports.parts import Format, Network, Options, Part, Ports, Value
 from shortflow.imports.ports import of_network, of_rack
 from shortflow.imports.rates import written
 from shortflow.imports.traffic import put_hosts, put_traffic
@@ -87,12 +87,14 @@ def _add_unrated(made: Draft) -> None:
         f"Parallel links without a rate have topology.rate = {usual} each, and {_LINKS} has their sum: "
         f"{few(f'{link.a}-{link.b}' for link in several)}. Another rate needs another import."
     )
-
-    def with_sum(link: Link) -> Link:
+    links = []
+    for link in network.links:
+        # A file of links has one line for all parallel links of two nodes, so the line needs their sum.
         known = bps(link.rate) if link.rate else 0.0
-        return replace(link, rate=written(known + link.unrated * bps(usual)), unrated=0) if link.unrated else link
-
-    made.network = replace(network, links=[with_sum(link) for link in network.links])
+        links.append(
+            replace(link, rate=written(known + link.unrated * bps(usual)), unrated=0) if link.unrated else link
+        )
+    made.network = replace(network, links=links)
 
 
 def _put_ports(made: Draft, ports: Ports) -> None:

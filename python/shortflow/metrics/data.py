@@ -119,6 +119,7 @@ class Bins:
             return given
         texts = given.split(",") if isinstance(given, str) else [str(each) for each in given]
         found = [parse(text) for text in texts]
+        # Another text than a size becomes 0, which cannot follow the bin before.
         ends = tuple(round(each.number * each.factor) if each and each.base in ("B", "") else 0 for each in found)
         wrong = next((text for text, end, last in zip(texts, ends, (0, *ends), strict=False) if end <= last), None)
         if wrong is not None or not ends:

@@ -77,16 +77,18 @@ class Tracks:
         self._described[new] = True
 
     def _description(self, track: int) -> bytes:
-        nodes, flows = len(self._nodes), self.flow(0, 0)
-        if track <= nodes:
+        """The packet that names a track. The tracks of a node's ports and flows are below the track of the node."""
+        first_of_ports, first_of_flows = self.port(0, 0), self.flow(0, 0)
+        if track < first_of_ports:
             return packets.track(track, self._nodes[track - 1], process=track)
-        if track < flows:
-            port, which = divmod(track - self.port(0, 0), len(OF_PORT))
+        if track < first_of_flows:
+            port, which = divmod(track - first_of_ports, len(OF_PORT))
             parent, name, (ending, unit) = int(self._senders[port]), self.ports[port] or "no route", OF_PORT[which]
         else:
-            flow, which = divmod(track - flows, len(OF_FLOW))
+            flow, which = divmod(track - first_of_flows, len(OF_FLOW))
             parent = int(self._hosts[flow]) if flow < len(self._hosts) else 0
             name, (ending, unit) = f"flow {flow}", OF_FLOW[which]
+        # The parent of a track is described before the track.
         self.describe(np.array([parent] if parent else [], np.int64))
         return packets.track(track, name + ending, parent, unit=unit)
 

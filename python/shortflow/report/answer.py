@@ -17,7 +17,7 @@ from shortflow.quantities import counted
 from shortflow.report.asked import why_equal
 from shortflow.report.caveats import notes
 from shortflow.report.sentences import at_one_point, on_points, outcome_clause, range_of, where
-from shortflow.report.study import by_value, default_baseline, without_effect
+from shortflow.report.study import by_value, registry_place, without_effect
 from shortflow.report.wording import listed, metrics_of, phrase, unit_in_study
 from shortflow.results import Results
 
@@ -247,7 +247,8 @@ def _compared(study: Results, baseline: str | None) -> tuple[Results, str]:
         raise unknown_name("scheme of these runs", baseline, known)
     if values:
         return values, baseline if baseline in values.schemes else values.schemes[0]
-    return study, baseline or default_baseline(schemes)
+    # The order of `shortflow list schemes` has the plain schemes first, such as tcp.
+    return study, baseline or min(schemes, key=registry_place, default="")
 
 
 def headlines(study: Results) -> list[Metric]:

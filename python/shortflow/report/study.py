@@ -50,11 +50,6 @@ def registry_place(scheme: str) -> tuple[int, str]:
     return (names.index(base) if base in names else len(names)), scheme.removeprefix(base)
 
 
-def default_baseline(schemes: Iterable[str]) -> str:
-    """Default baseline of differences and factors: the first scheme in the order of `shortflow list schemes`."""
-    return min(schemes, key=registry_place, default="")
-
-
 def _study(name: str, results: Sequence[Result], superseded: Sequence[Result]) -> Results:
     """Study of one scenario: runs at every point of the settings that vary.
 

@@ -140,14 +140,13 @@ def times_between(ends: tuple[Estimate, Estimate], whose: str) -> str:
     """Two relative differences as a range of ratios, such as `0.5 to 0.7 of tcp's` or `the same as tcp's`."""
     if not any(end.value or end.lower_bound or end.upper_bound for end in ends):
         return f"the same as {whose}"
-    texts = dict.fromkeys(_ratio(end) for end in ends)
+    texts: dict[str, None] = {}
+    for end in ends:
+        # With unfinished flows, a mean is a bound, and so is its ratio.
+        bound = "at least " if end.lower_bound else "at most " if end.upper_bound else ""
+        texts[f"{bound}{number(1 + end.value)}"] = None
     joint = "times" if any(float(number(1 + end.value).replace(",", "")) >= 1 for end in ends) else "of"
     return f"{' to '.join(texts)} {joint} {whose}"
-
-
-def _ratio(difference: Estimate) -> str:
-    bound = "at least " if difference.lower_bound else "at most " if difference.upper_bound else ""
-    return f"{bound}{number(1 + difference.value)}"
 
 
 def sizes_in_words(sizes: Sizes | None) -> str:

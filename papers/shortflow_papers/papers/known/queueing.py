@@ -26,11 +26,10 @@ def srpt(load: float) -> float:
     def below(x: float) -> float:
         return load * (1 - math.exp(-x) * (1 + x))
 
-    def second_moment(x: float) -> float:
-        return load * (2 - math.exp(-x) * (x * x + 2 * x + 2))
-
     def time(x: float) -> float:
-        waits = (second_moment(x) + load * x * x * math.exp(-x)) / (2 * (1 - below(x)) ** 2)
+        # Both sums are load times a second moment: of the jobs smaller than x, and of the others, which count as x.
+        smaller = load * (2 - math.exp(-x) * (x * x + 2 * x + 2))
+        waits = (smaller + load * x * x * math.exp(-x)) / (2 * (1 - below(x)) ** 2)
         served, _ = quad(lambda t: 1 / (1 - below(t)), 0, x)
         return waits + float(served)
 

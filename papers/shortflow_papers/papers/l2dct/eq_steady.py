@@ -121,16 +121,16 @@ def _no_underflow(underflow: lab.Data) -> lab.Finding:
     return lab.all_hold(found)
 
 
-def _exponent(sizes: Sequence[float], swings: Sequence[float]) -> float:
-    """Exponent of a power law: slope of a straight line that is fitted to the logarithms."""
-    return float(np.polyfit(np.log(np.asarray(sizes)), np.log(np.asarray(swings)), 1)[0])
-
-
 @number_of("simulated exponent less 1/(w+1)")
 def simulated(bdp50: lab.Data, bdp100: lab.Data, bdp200: lab.Data) -> dict[str, float]:
     swing = of_teeth("queue_swing")
     swings = [means(data, "l2dct", swing, "transport.w_min") for data in (bdp50, bdp100, bdp200)]
-    return {f"w = {w:g}": _exponent(BDPS, [each[w] for each in swings]) - 1 / (w + 1) for w in SIMULATED_WEIGHTS}
+    found = {}
+    for weight in SIMULATED_WEIGHTS:
+        # A power law is a straight line in logarithms, so its exponent is the slope of the fitted line.
+        slope, _ = np.polyfit(np.log(BDPS), np.log([each[weight] for each in swings]), 1)
+        found[f"w = {weight:g}"] = float(slope) - 1 / (weight + 1)
+    return found
 
 
 bound = lab.Figure(
