@@ -1,5 +1,6 @@
 """Wheel and source archive work outside the checkout, for a user who may write to only one directory."""
 
+import json
 import os
 import re
 import stat
@@ -37,6 +38,22 @@ class Mine(CongestionControl):
 IN_PYTHON = "import shortflow; print(*shortflow.read_store({kept!r}).to_frame()['scheme'].unique().sort()[-2:])"
 FLOWS = "start,source,destination,bytes\n0,0,2,100000\n1ms,1,2,50000\n"
 SCENARIO = star([{"kind": "trace", "file": "flows.csv"}], 3, title="A user's own", duration="20ms")
+FIGURE = """
+from shortflow_papers import lab
+
+QUICK = {"traffic.1.repeat": 5, "duration": "500ms"}
+BURST = lab.Study("incast", ["dctcp", "swift"], {"servers": [10, 40]}, quick_seeds=3, quick=QUICK)
+
+fig2 = lab.Figure("swift/fig2", "Abstract", "Bursts to one host", {"burst": BURST})
+fig2.claim("swift/fig2-no-loss").says(
+    "Swift has near-zero packet drops", lab.level("swift", "drops").over("servers").within(high=0.0)
+)
+fig2.claim("swift/fig2-short-queue").says(
+    "packets wait in a shorter queue than under DCTCP",
+    lab.change("swift", "dctcp", "queue_p99_pkt").over("servers").below(),
+)
+fig2.draw(lab.Curves("servers", "queue_p99_pkt", "servers", "99th percentile of the queue"))
+"""
 User = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -186,6 +203,20 @@ def test_the_first_ten_minutes(command: Path, user: User, own: Path) -> None:
     told = says(user(command.parent / "python", "-c", IN_PYTHON.format(kept=str(kept))))
     assert told == "ideal-srpt tcp\n"
     assert (command.parents[1] / "share/man/man1/shortflow.1").is_file()
+
+
+@pytest.mark.slow
+def test_a_paper_of_ones_own_beside_the_wheels(command: Path, user: User, own: Path) -> None:
+    says(user(command, "new-paper", "swift", "--out", own / "swift"))
+    (own / "swift/paper_swift/fig2.py").write_text(FIGURE)
+    pip = [command.parent / "python", "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    says(user(*pip, "wheel", "--no-deps", "--no-cache-dir", "--wheel-dir", own / "dist", own / "swift"))
+    (wheel,) = (own / "dist").iterdir()
+    done = ran([*map(str, pip), "install", "--no-deps", str(wheel)], cwd=own, timeout=600)
+    assert done.returncode == 0, done.stderr
+    found = says(user(command, "reproduce", "swift/fig2", "--out", own / "kept", "--json"))
+    assert [claim["verdict"] for claim in json.loads(found)["claims"]] == ["agrees", "agrees"]
+    assert (own / "kept/swift.html").is_file()
 
 
 @pytest.mark.slow
