@@ -67,3 +67,27 @@ fn wrong(at: &str, value: &Value, shape: &Shape) -> ConfigError {
     let expected = shape.expected_instead_of(value);
     ConfigError::Value { key: at.to_owned(), value: quoted(value), expected }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries() -> Vec<crate::shape::Entry> {
+        let value = ParamInfo::new("value", ParamInfo::REQUIRED, Shape::Flag, "a value");
+        vec![crate::shape::Entry { name: "fixed", summary: "", source: "", parameters: vec![value] }]
+    }
+
+    fn share() -> Vec<ParamInfo> {
+        vec![ParamInfo::new("share", ParamInfo::REQUIRED, Shape::Flag, "a share")]
+    }
+
+    #[test]
+    fn the_known_keys_of_a_kind_include_kind() {
+        let parts = Shape::Parts(Kinds { name: "part", entries, others: share, example: "" });
+        let key = ParamInfo::new("parts", ParamInfo::REQUIRED, parts, "");
+        let table: Table = toml::from_str("parts = [{ kind = 'fixed', xyz = 1 }]").unwrap();
+        let errors = check_value("parts", &key, &table["parts"]);
+        let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["parts.1.xyz: unknown key; known are value, share, kind"]);
+    }
+}
