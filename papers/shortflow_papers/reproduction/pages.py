@@ -132,10 +132,10 @@ def headline_table(paper: str, entry: KeptPaper) -> str:
 
 
 def _deciding(each: Judged) -> str:
-    """The deciding number; named if it has no unit, or is that of one point among several."""
+    """The deciding number; named if it has no unit, or is that of one condition or one point among several."""
     number, name = next(iter(measured_texts(each.finding)), "").rpartition(": ")[2], each.finding.deciding
     words = [condition.text.partition(": ")[0] for condition in each.claim.conditions]
-    if each.finding.units.get(name) and name in ("value", *words):
+    if each.finding.units.get(name) and (name == "value" or words == [name]):
         return number
     return f"{words[0] if name == 'value' else next((text for text in words if text.endswith(name)), name)}: {number}"
 
