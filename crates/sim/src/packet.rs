@@ -1,6 +1,7 @@
 //! The packet, and [`Packets`], a table of the packets in queues and on wires. Queues and wires hold the
 //! numbers of the places in this table. Rare fields of a packet are in an [`Extension`] behind a pointer.
 
+use crate::engine::prefetch;
 use crate::routing::Hop;
 use shortflow_cc::HopSample;
 use shortflow_spec::words;
@@ -384,6 +385,12 @@ impl Packets {
     #[inline(always)]
     pub fn get(&self, id: PacketId) -> &Packet {
         &self.places[id.0 as usize].0
+    }
+
+    /// Prefetches a packet.
+    #[inline(always)]
+    pub fn prefetch(&self, id: PacketId) {
+        prefetch(self.places.as_ptr().wrapping_add(id.0 as usize), 1);
     }
 
     /// [`Packets::get`], mutable.

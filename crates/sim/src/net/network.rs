@@ -449,7 +449,7 @@ impl Network {
         let of = |port: &PortId| &self.ports[port.index()];
         ports.iter().for_each(|port| of(port).prefetch_wire());
         ports.iter().for_each(|port| of(port).prefetch_head());
-        ports.iter().for_each(|port| of(port).prefetch_packets(&self.packets));
+        ports.iter().for_each(|port| of(port).prefetch_packets(&self.packets, 1));
         let head = |port: &PortId| of(port).head().map(|packet| self.packets.get(packet));
         if self.fixed_paths {
             ports.iter().filter_map(head).for_each(|packet| self.paths.prefetch(packet));

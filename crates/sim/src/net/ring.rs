@@ -84,6 +84,12 @@ impl Ring {
         if number < self.end { Some((number as u32, self.at(number)?)) } else { None }
     }
 
+    /// The next packets that arrive, at most `most`.
+    #[inline(always)]
+    pub(super) fn upcoming(&self, most: usize) -> impl Iterator<Item = &InFlight> {
+        (self.head..self.end.min(self.head + most)).filter_map(|number| self.at(number))
+    }
+
     /// Marks the next `count` packets as arrived. They stay in their slots.
     #[inline]
     pub(super) fn skip(&mut self, count: usize) {

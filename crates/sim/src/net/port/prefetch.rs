@@ -22,12 +22,10 @@ impl Port {
         self.ring.front().into_iter().for_each(|head| prefetch(head, 1));
     }
 
-    /// Prefetches the packets that arrive next.
+    /// Prefetches the packets that arrive next, at most `most`.
     #[inline]
-    pub(in crate::net) fn prefetch_packets(&self, packets: &Packets) {
-        for (_, next) in (0..4).map_while(|before| self.ring.nth(before)) {
-            prefetch(packets.get(next.packet), 1);
-        }
+    pub(in crate::net) fn prefetch_packets(&self, packets: &Packets, most: usize) {
+        self.ring.upcoming(most).for_each(|next| packets.prefetch(next.packet));
     }
 
     /// Prefetches the ring slots of the first packet with an uncounted departure, and of the packet to be
