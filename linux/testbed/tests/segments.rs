@@ -257,7 +257,7 @@ fn routes_where_a_command_may_not_go_are_named_and_removed_later() {
     host.load(&WITH);
     let (code, text) = output_without("-sys_admin,-sys_ptrace", &["unload"]);
     assert!(
-        code == 0 && text.contains("CAP_SYS_PTRACE show all); routes of --segments remain"),
+        code == 3 && text.contains("CAP_SYS_PTRACE show all); routes of --segments remain"),
         "{code} {text}"
     );
     assert_eq!(must(&["unload"]), "nothing is loaded\n");

@@ -402,6 +402,9 @@ pub fn remove_routes(pins: &Pins, leaving: impl Fn(Option<&str>) -> bool + Sync)
 /// control had when the route was made. Returns a line for each route or namespace in which this failed.
 /// Fails if namespaces cannot be found.
 pub fn renew_routes(pins: &Pins, name: &str) -> Result<Vec<String>, Failure> {
+    if !Record::all(pins).iter().any(|record| record.control == name) {
+        return Ok(Vec::new());
+    }
     let visits = visit(pins, || {
         for route in here()?.iter().filter(|route| route.control.as_deref() == Some(name)) {
             batch(&route.prefix, &(deletion(&route.prefix) + &addition(&route.prefix, &route.words)))?;

@@ -125,7 +125,8 @@ impl Pins {
             traces.remaining.extend(done.unwrap_or_default().remaining);
         }
         if !segments::are_used(self, &loaded) {
-            traces.note(remove_segments(self));
+            let remaining = traces.note(remove_segments(self));
+            traces.remaining.extend(remaining.unwrap_or_default());
             // The directory stays if it is not empty.
             let _ = fs::remove_dir(self.path(segments::RECORD));
         }
