@@ -104,6 +104,33 @@ def test_pauses_are_metrics_and_columns() -> None:
     assert lossy.ports["pauses"].null_count() == lossy.ports.height
 
 
+@pytest.mark.parametrize(
+    ("scenario", "scheme", "priorities"),
+    [
+        ("sonic-roce-two-queues", f"{BY_ARRIVAL}+min_rate=100Gbps", ["3", "4"]),
+        ("lossless-incast", "dcqcn", ["all"]),
+    ],
+)
+def test_the_page_has_pauses_by_port_and_priority(
+    shortflow: Command, scenario: str, scheme: str, priorities: list[str]
+) -> None:
+    """The first row of each priority is the port that was paused longest, as the metric says."""
+    kept = shortflow("compare", scenario, "--schemes", scheme, "--no-ideal", "--seeds", "1", "--out", "kept")
+    assert kept.code == 0
+    assert shortflow("report", "kept", "--out", "page.md").code == 0
+    _, _, table = Path("page.md").read_text().partition("**Pauses by port and priority")
+    lines = [line for line in table.partition("The table has the 5 ports")[0].splitlines() if "->" in line]
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")][1:] for line in lines]
+    assert list(dict.fromkeys(priority for _, priority, *_ in rows)) == priorities
+    run = sf.run(scenario, scheme)
+    for priority in priorities:
+        _, _, pauses, _, share = next(row for row in rows if row[1] == priority)
+        most = run.metrics["paused_max_s" if priority == "all" else f"paused_max_priority_{priority}_s"]
+        measured = run.meta["duration_s"] - run.meta["warmup_s"]
+        assert float(share.rstrip("%")) / 100 == pytest.approx(most / measured, abs=0.0006)
+        assert int(pauses) > 5
+
+
 def _frames(data: bytes) -> Iterable[bytes]:
     """Frames in the enhanced packet blocks of a pcapng file."""
     at = 0

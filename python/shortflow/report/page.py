@@ -15,6 +15,7 @@ from shortflow.report.chart import Chart, finite_only
 from shortflow.report.document import results_table
 from shortflow.report.figures import charts, shown_first
 from shortflow.report.notes import notes_on_settings
+from shortflow.report.pauses import pause_blocks
 from shortflow.report.tables import measured_time, settings_sections, study_section
 from shortflow.report.wording import everyone, sizes_in_words
 from shortflow.result import Result, changed
@@ -152,6 +153,7 @@ def _study_blocks(study: Results, of: Contents) -> Iterator[Block]:
     values = zip(study.dimensions, shown_first(study) or [], strict=True)
     yield Legend(everyone(study), [(each.label, each.values, first) for each, first in values])
     yield from charts(study, ranking.metrics)
+    yield from pause_blocks(study)
     yield from of.more.get(study.scenario, ())
     yield Words(_left_out(study), "note")
     results = _results([study])
