@@ -145,7 +145,7 @@ test test-linux docs: export RUSTDOCFLAGS := --deny warnings
 # What `time` prints: which part of the tests takes how long.
 test: export TIMEFORMAT := took %0R s, %0U s of CPU time
 
-EXAMPLES := $(basename $(notdir $(wildcard crates/sim/examples/*.rs)))
+RUST_EXAMPLES := $(basename $(notdir $(wildcard crates/sim/examples/*.rs)))
 
 .PHONY: test
 test: setup ## Formatting, lints, types and all tests that take seconds; says what took longest.
@@ -157,7 +157,7 @@ test: setup ## Formatting, lints, types and all tests that take seconds; says wh
 	time cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
 	time cargo doc --workspace --no-deps --locked --quiet
 	time cargo test --locked --quiet
-	@for example in $(EXAMPLES); do cargo run --locked --quiet --package shortflow-sim --example $$example >/dev/null || exit 1; done
+	@for example in $(RUST_EXAMPLES); do cargo run --locked --quiet --package shortflow-sim --example $$example >/dev/null || exit 1; done
 	time $(BIN)/pytest -m "not slow" --numprocesses 2 --dist loadfile
 
 .PHONY: test-full
