@@ -131,6 +131,34 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         }
         self.tiers();
         self.traffic();
+        let lossless = self.values.style.lossless;
+        if lossless > 0 && self.values.choices.once_in(lossless) {
+            self.lossless();
+        }
+    }
+
+    /// Sets thresholds of flow control in a buffer with room for headroom, and gives half of the traffic another priority.
+    fn lossless(&mut self) {
+        let choices = &mut *self.values.choices;
+        let mut size = |low, high, unit| format!("{}{unit}", choices.within(low, high));
+        let (buffer, mark_above) = (size(2, 20, "00KB"), size(3, 60, "KB"));
+        let mut settings = vec![("xoff", size(3, 20, "KB")), ("mark_above", mark_above)];
+        if choices.once_in(3) {
+            settings.push(("memory", buffer.clone()));
+        }
+        settings.push(("buffer", buffer));
+        let priorities: Vec<bool> = (0..3).map(|_| choices.once_in(2)).collect();
+        if let Some(Value::Table(switch)) = self.root.get_mut("switch") {
+            // Limits in packets do not go with limits in bytes.
+            switch.retain(|key, value| !["mark_all_above", "memory"].contains(&key) && !value.is_table());
+            switch.extend(settings.into_iter().map(|(key, value)| (key.to_owned(), value.into())));
+        }
+        if let Some(Value::Array(traffic)) = self.root.get_mut("traffic") {
+            let entries = traffic.iter_mut().zip(priorities).filter(|(_, is_other)| *is_other);
+            for table in entries.filter_map(|(entry, _)| entry.as_table_mut()) {
+                table.insert("pfc_priority".to_owned(), 4.into());
+            }
+        }
     }
 
     /// Draws the entries of a list of tables.

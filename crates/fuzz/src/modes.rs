@@ -4,7 +4,7 @@ use crate::choices::Choices;
 use crate::generator::ScenarioGenerator;
 use crate::simulate::{Cap, service, shown};
 use crate::values::Style;
-use shortflow_sim::outcome::Outcome;
+use shortflow_sim::outcome::{FlowRow, Outcome, PortRow};
 use shortflow_sim::probe::watch::{FlowChoice, TraceFilter};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
@@ -25,7 +25,7 @@ const STYLES: [Style; 3] = [style(2, 1), style(3, 2), style(6, 5)];
 
 const fn style(optional: u64, size: u64) -> Style {
     let units = &["ps", "ns", "00ns", "us", "us", "us", "0us"];
-    Style { optional, size, fast: true, delays: units, rtts: units }
+    Style { optional, size, fast: true, lossless: 3, delays: units, rtts: units }
 }
 
 /// One of this many draws always runs. Other draws run only if they are busy and can run in windows.
@@ -74,7 +74,7 @@ pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
             | RunError::RedWithoutThreshold { .. }
             | RunError::RateWithoutCurve { .. }
             | RunError::TrimsRefused { .. }
-            | RunError::Deadlock { .. },
+            | RunError::Deadlock(_),
         ) => return Ok(None),
         Err(error) => return Err(format!("in order of time: {error}")),
     };
@@ -233,7 +233,10 @@ impl Observer for Watcher {
 
 /// Results that must be equal.
 fn seen(outcome: &Outcome) -> String {
-    format!("{} at {:?}, {:?}", outcome.digest(), outcome.end, outcome.counters)
+    let paused = outcome.ports.iter().filter(|port| port.pauses.is_some_and(|counts| counts.pauses > 0));
+    let pauses: Vec<_> =
+        paused.map(|port| (port.from, port.to, port.pauses, &port.pauses_by_priority)).collect();
+    format!("{} at {:?}, {:?}, pauses {pauses:?}", outcome.digest(), outcome.end, outcome.counters)
 }
 
 fn features(scenario: &Scenario, scheme: &Scheme, outcome: &Outcome) -> BTreeSet<String> {
@@ -246,10 +249,17 @@ fn features(scenario: &Scenario, scheme: &Scheme, outcome: &Outcome) -> BTreeSet
         key if key.ends_with("kind") => format!("{key}={}", setting.value),
         key => format!("key={key}"),
     });
-    let flows = |what: fn(&shortflow_sim::outcome::FlowRow) -> bool| outcome.flows.iter().any(what);
+    let flows = |what: fn(&FlowRow) -> bool| outcome.flows.iter().any(what);
+    let ports = |what: fn(&PortRow) -> bool| outcome.ports.iter().any(what);
     let events = [
         ("drop", outcome.counters.packets_dropped > 0),
-        ("mark", outcome.ports.iter().any(|port| port.marks > 0)),
+        ("mark", ports(|port| port.marks > 0)),
+        ("trim", ports(|port| port.trims > 0)),
+        ("pause", ports(|port| port.pauses.is_some_and(|counts| counts.pauses > 0))),
+        (
+            "pause of one of several priorities",
+            ports(|port| port.pauses_by_priority.iter().any(|(_, of)| of.pauses > 0)),
+        ),
         ("timeout", flows(|flow| flow.timeouts > 0)),
         ("retransmission", flows(|flow| flow.retransmits > 0)),
         ("finished flow", flows(|flow| flow.finish.is_some())),

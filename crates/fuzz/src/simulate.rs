@@ -56,7 +56,7 @@ pub(crate) fn judge(input: &[u8]) -> Verdict {
             | RunError::RedWithoutThreshold { .. }
             | RunError::RateWithoutCurve { .. }
             | RunError::TrimsRefused { .. }
-            | RunError::Deadlock { .. },
+            | RunError::Deadlock(_),
         ) => Verdict::Rejected,
         Err(broken) => panic!("{broken}"),
     }

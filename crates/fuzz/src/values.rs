@@ -24,6 +24,8 @@ pub(crate) struct Style {
     pub size: u64,
     /// Most links send many packets per microsecond.
     pub fast: bool,
+    /// Priority flow control gets thresholds that fit once in this many draws; 0 leaves it to the draws of single keys.
+    pub lossless: u64,
     /// Units of the delays of links in files.
     pub delays: &'static [&'static str],
     /// Units of other delays.
@@ -31,8 +33,14 @@ pub(crate) struct Style {
 }
 
 /// Small networks, which run as fast as possible. Inputs of the corpus rely on these values.
-pub(crate) const FUZZED: Style =
-    Style { optional: 6, size: 1, fast: false, delays: &["us"], rtts: &["ns", "00ns", "us", "0us"] };
+pub(crate) const FUZZED: Style = Style {
+    optional: 6,
+    size: 1,
+    fast: false,
+    lossless: 0,
+    delays: &["us"],
+    rtts: &["ns", "00ns", "us", "0us"],
+};
 
 /// Draws values, and keeps the files that the values name.
 pub(crate) struct Values<'c, 'i> {
@@ -83,6 +91,7 @@ impl Values<'_, '_> {
             Text::Transport => (*self.choices.pick(&["cubic", "dctcp+g=0.5", "newreno+ecn=classic"])).into(),
             Text::RisingSizes => self.rising_sizes().into(),
             Text::RateCurves => self.rate_curves().into(),
+            Text::PriorityThresholds => self.thresholds().into(),
             Text::FlowFile => {
                 let flows = files::trace(self.choices, self.surroundings.hosts);
                 self.file("trace.csv", flows)
@@ -243,6 +252,26 @@ impl Values<'_, '_> {
             format!("{rate} {min}pkt {}pkt {}", self.choices.within(min, 40), self.choices.unit())
         };
         rates[..known].iter().copied().map(curve).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Thresholds of the default priority and the next one, or of one of them.
+    fn thresholds(&mut self) -> String {
+        let (first, last) = *self.choices.pick(&[(3, 3), (4, 4), (3, 4)]);
+        let mut row = |priority: u64| {
+            let xoff = self.choices.within(1, 15);
+            let xon = if self.choices.once_in(2) {
+                "auto".into()
+            } else {
+                format!("{}KB", self.choices.within(1, xoff))
+            };
+            let alpha = if self.choices.once_in(2) {
+                "none".into()
+            } else {
+                self.choices.unit().max(0.01).to_string()
+            };
+            format!("{priority} {xoff}KB {xon} auto {alpha}")
+        };
+        (first..=last).map(&mut row).collect::<Vec<_>>().join("; ")
     }
 
     fn file(&mut self, name: &str, text: String) -> Value {

@@ -65,6 +65,7 @@ const OWN: &[Own] = &[
     ("switch.xon", "dctcp", LOSSLESS, ("switch.xon", "2KB")),
     ("switch.xoff_alpha", "dctcp", LOSSLESS, ("switch.xoff_alpha", "0.01")),
     ("switch.headroom", "dctcp", DYNAMIC, ("switch.headroom", "200KB")),
+    ("switch.pfc_thresholds", "dctcp", LOSSLESS, ("switch.pfc_thresholds", "3 10KB")),
     ("switch.lossless", "dctcp", TWO_PRIORITIES, ("switch.lossless", "[4]")),
     ("switch.weights", "dctcp", TWO_PRIORITIES, ("switch.weights", "[1, 1, 1, 1, 9]")),
     ("traffic.incast.pfc_priority", "dctcp", LOSSLESS, ("traffic.2.pfc_priority", "4")),

@@ -198,7 +198,7 @@ pub(crate) fn run(
             | RunError::TrimsRefused { .. }
             | RunError::NoThread(..)),
         ) => Err(config_error(error)),
-        Err(error @ (RunError::Conservation(_) | RunError::Broken(_) | RunError::Deadlock { .. })) => {
+        Err(error @ (RunError::Conservation(_) | RunError::Broken(_) | RunError::Deadlock(_))) => {
             Err(SimulationError::new_err(error.to_string()))
         }
     }

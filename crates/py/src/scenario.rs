@@ -15,6 +15,7 @@ use shortflow_sim::tables::{self, port_names};
 use shortflow_sim::traffic::Expected;
 use shortflow_spec::Setting;
 use shortflow_spec::{Given, Idle, Source, Table, located, of_user};
+use shortflow_units::{Bytes, NodeId};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::Path;
@@ -196,6 +197,13 @@ impl PyScenario {
     fn resolved(&self, py: Python<'_>, scheme: Option<&PyScheme>) -> PyResult<Resolved> {
         let scenario = scheme.map_or_else(|| Ok(Arc::clone(&self.inner)), |scheme| self.under(py, scheme))?;
         Ok(rows(scenario.resolved()))
+    }
+
+    /// Headroom in bytes that each link to a switch requires, after the other end of the link and the switch.
+    fn headrooms(&self) -> Vec<(String, String, u64)> {
+        let name = |node| self.inner.graph.name(node).to_owned();
+        let row = |(from, switch, bytes): (NodeId, NodeId, Bytes)| (name(from), name(switch), bytes.get());
+        self.inner.headrooms().into_iter().map(row).collect()
     }
 
     /// One line per traffic entry about its offered load.

@@ -1,6 +1,9 @@
-//! [`PrioritySet`]: priorities of IEEE 802.1Q, by which a link pauses data (IEEE 802.1Qbb).
+//! [`PrioritySet`]: priorities of IEEE 802.1Q, by which a link pauses data (IEEE 802.1Qbb). [`Weights`] and
+//! [`Thresholds`] of single priorities.
 
-use crate::config::{Format, ListOf, Shape};
+use crate::config::{ANY_SIZE, Format, KeywordOr, ListOf, Positive, Shape};
+use shortflow_spec::{Text, Value};
+use shortflow_units::Bytes;
 use std::fmt;
 use std::ops::{BitAnd, BitOr, RangeInclusive, Sub};
 
@@ -130,5 +133,91 @@ impl Format for WeightsFormat {
     }
     fn shape(&self) -> Shape {
         WEIGHT_LIST.shape()
+    }
+}
+
+/// Thresholds of flow control for data of one priority.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Thresholds {
+    /// XOFF, or the upper limit of a dynamic XOFF.
+    pub xoff: Bytes,
+    /// XON; `None` means two full packets below XOFF.
+    pub xon: Option<Bytes>,
+    /// Headroom; `None` means the bytes that the link requires.
+    pub headroom: Option<Bytes>,
+    /// Dynamic XOFF as a multiple of the free memory.
+    pub alpha: Option<f64>,
+}
+
+/// Format of thresholds by priority.
+pub(crate) struct ThresholdsFormat;
+
+/// Thresholds, each as `PRIORITY XOFF [XON [HEADROOM [ALPHA]]]`.
+pub(crate) const PRIORITY_THRESHOLDS: ThresholdsFormat = ThresholdsFormat;
+
+impl Format for ThresholdsFormat {
+    type Value = [Option<Thresholds>; PRIORITIES];
+    fn read(&self, value: &Value) -> Option<[Option<Thresholds>; PRIORITIES]> {
+        let given: Vec<_> = value.as_str()?.split(';').map(thresholds).collect::<Option<_>>()?;
+        let mut all = [None; PRIORITIES];
+        given.iter().for_each(|(priority, of)| all[*priority] = Some(*of));
+        given.is_sorted_by(|a, b| a.0 < b.0).then_some(all)
+    }
+    fn shape(&self) -> Shape {
+        Shape::Text(Text::PriorityThresholds)
+    }
+}
+
+/// Reads the thresholds of one priority, such as `4 80KB auto 60KB 0.25`.
+fn thresholds(text: &str) -> Option<(usize, Thresholds)> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (priority, [xoff, more @ ..]) = words.split_first()? else { return None };
+    let priority = priority.parse().ok().filter(|priority| *priority < PRIORITIES)?;
+    let xoff = ANY_SIZE.read(&Value::from(*xoff))?;
+    let word = |place: usize, default| Value::from(*more.get(place).unwrap_or(&default));
+    let size = |place| KeywordOr("auto", ANY_SIZE).read(&word(place, "auto"));
+    let alpha = match more.get(2).filter(|alpha| **alpha != "none") {
+        Some(alpha) => Some(Positive(1000.0).read(&alpha.parse::<f64>().ok()?.into())?),
+        None => None,
+    };
+    let found = Thresholds { xoff, xon: size(0)?, headroom: size(1)?, alpha };
+    (more.len() <= 3 && found.xon.is_none_or(|xon| xon <= xoff)).then_some((priority, found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Option<[Option<Thresholds>; PRIORITIES]> {
+        PRIORITY_THRESHOLDS.read(&Value::from(text))
+    }
+
+    #[test]
+    fn thresholds_of_priorities_are_read() {
+        let bytes = |kb: u64| Some(Bytes::new(1000 * kb));
+        let given = read("3 40KB; 4 80KB auto 60KB 0.25").unwrap();
+        let three = Thresholds { xoff: Bytes::new(40_000), xon: None, headroom: None, alpha: None };
+        let four = Thresholds { xoff: Bytes::new(80_000), xon: None, headroom: bytes(60), alpha: Some(0.25) };
+        assert_eq!(given, [None, None, None, Some(three), Some(four), None, None, None]);
+        assert_eq!(read("0 40KB 30KB").unwrap()[0], Some(Thresholds { xon: bytes(30), ..three }));
+    }
+
+    #[test]
+    fn priorities_rise_and_xon_is_at_most_xoff() {
+        for wrong in [
+            "",
+            "3",
+            "8 40KB",
+            "x 40KB",
+            "3 40",
+            "3 40KB 41KB",
+            "3 40KB auto auto 0",
+            "3 40KB auto auto none 1",
+            "4 40KB; 3 40KB",
+            "3 40KB; 3 40KB",
+            "3 40KB;",
+        ] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
     }
 }

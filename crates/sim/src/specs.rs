@@ -4,7 +4,9 @@
 use crate::config::{
     ANY_SIZE, ANY_TIME, Flag, Format, KeywordOr, OCCUPANCY, POSITIVE_TIME, Positive, Shape, Unit, keys,
 };
-use crate::priorities::{PRIORITY_SET, PrioritySet, WEIGHTS, Weights};
+use crate::priorities::{
+    PRIORITIES, PRIORITY_SET, PRIORITY_THRESHOLDS, PrioritySet, Thresholds, WEIGHTS, Weights,
+};
 use crate::wire::Wire;
 use shortflow_spec::words;
 use shortflow_units::{Bytes, NodeId, Occupancy, Rate, Span};
@@ -38,6 +40,9 @@ keys! {
         pub headroom: Option<Bytes> = "auto", KeywordOr("auto", ANY_SIZE), acts: xoff != "none";
         /// limit of XOFF, as a multiple of the free memory; none: XOFF does not depend on the free memory
         pub xoff_alpha: Option<f64> = "none", KeywordOr("none", Positive(1000.0)), acts: xoff != "none" && memory != "static";
+        /// xoff, xon, headroom and xoff_alpha of single priorities (traffic.pfc_priority), which replace the keys of these
+        /// names, each as "PRIORITY XOFF [XON [HEADROOM [ALPHA]]]"; XON and HEADROOM are auto, and ALPHA is none, unless given
+        pub pfc_thresholds: Option<[Option<Thresholds>; PRIORITIES]> = optional, PRIORITY_THRESHOLDS, acts: xoff != "none";
         /// priorities (traffic.pfc_priority) that XOFF pauses, the same at all switches; data of the others is lossy: it is
         /// never paused, and takes only memory that lossless data cannot need; all priorities unless given
         pub lossless: Option<PrioritySet> = optional, PRIORITY_SET, acts: xoff != "none";
@@ -50,6 +55,14 @@ impl SwitchSpec {
     /// Minimum threshold of RED and, if the port has its own, maximum threshold and mark probability.
     pub fn curve(&self) -> (Occupancy, Option<Occupancy>, Option<f64>) {
         (self.mark_above, self.mark_all_above, self.mark_probability)
+    }
+
+    /// Thresholds of flow control by priority; `None` without flow control.
+    pub fn thresholds(&self) -> Option<[Thresholds; PRIORITIES]> {
+        let &SwitchSpec { xoff, xon, headroom, xoff_alpha: alpha, .. } = self;
+        let usual = Thresholds { xoff: xoff?, xon, headroom, alpha };
+        let given = self.pfc_thresholds.unwrap_or_default();
+        Some(given.map(|of_priority| of_priority.unwrap_or(usual)))
     }
 }
 

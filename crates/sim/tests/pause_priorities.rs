@@ -37,6 +37,13 @@ fn pauses(outcome: &Outcome, priority: u8) -> u64 {
     rows.filter(|(of, _)| *of == priority).map(|(_, counts)| counts.pauses).sum()
 }
 
+/// Time for which ports paused a priority, over all ports.
+fn paused(outcome: &Outcome, priority: u8) -> Span {
+    let rows = outcome.ports.iter().flat_map(|port| &port.pauses_by_priority);
+    let times = rows.filter(|(of, _)| *of == priority).map(|(_, counts)| counts.paused);
+    times.fold(Span::ZERO, Span::plus)
+}
+
 /// Number of packets that flows sent again, by source host below and from `first` on.
 fn retransmits(outcome: &Outcome, first: u32) -> [u64; 2] {
     let sum = |of: &dyn Fn(u32) -> bool| {
@@ -67,6 +74,57 @@ fn the_sum_counts_lossless_priorities() {
         "{:?}",
         noted.notes()
     );
+}
+
+/// The thresholds of single priorities enter the sum: 24 links x (30 KB + 53,184 B + 40 KB + 60,000 B) = 4.396416 MB.
+#[test]
+fn the_sum_counts_thresholds_of_single_priorities() {
+    let refusal = |switch: &str| refusal(&incasts(switch, ["", "pfc_priority = 4"]));
+    assert_eq!(
+        refusal("xoff = '30KB'\npfc_thresholds = '4 40KB auto 60KB'"),
+        "switch.pfc_thresholds: s0->h0: 24 links x (30KB + 53.184KB of headroom for priority 3, 40KB + 60KB of headroom \
+         for priority 4) = 4.396416MB does not fit into its buffer of 4MB; an xoff of at most 26.741KB fits"
+    );
+    assert_eq!(refusal("xoff = '30KB'\npfc_thresholds = '4 20KB'"), "");
+    let text = "xoff = '30KB'\npfc_thresholds = '4 20KB auto 10KB'";
+    let short = scenario(&incasts(text, ["", "pfc_priority = 4"]), &[]);
+    assert!(
+        short.warnings().iter().any(|warning| {
+            warning.starts_with("switch.headroom: 10KB for priority 4 is less than the 53.184KB")
+        }),
+        "{:?}",
+        short.warnings()
+    );
+    assert_eq!(
+        refusal("xoff = '30KB'\nlossless = [3]\npfc_thresholds = '4 20KB'"),
+        "switch.pfc_thresholds: priority 4 is not in switch.lossless = [3], so it is never paused"
+    );
+    assert!(refusal("xoff = '30KB'\npfc_thresholds = '4 20KB auto auto 0.5'").contains("set switch.memory"));
+    assert!(refusal("xoff = '30KB'\npfc_thresholds = '4 20KB 30KB'").contains("PRIORITY XOFF"));
+}
+
+/// Thresholds that equal the usual ones change nothing. The priority with the lower XOFF is paused for a longer time, in
+/// buffers of ports and in a shared memory, and nothing is dropped.
+#[test]
+fn priorities_have_thresholds_of_their_own() {
+    let both = ["", "pfc_priority = 4"];
+    let outcome = |switch: &str| {
+        let outcome = run(&scenario(&incasts(switch, both), &[]), &scheme("dcqcn", &[]));
+        assert_eq!((outcome.counters.packets_dropped, outcome.counters.unfinished), (0, 0), "{switch}");
+        outcome
+    };
+    let usual = outcome("xoff = '20KB'");
+    let same = outcome("xoff = '9KB'\nxon = '1KB'\npfc_thresholds = '3 20KB; 4 20KB 17920B 53184B'");
+    assert_eq!(same.digest(), usual.digest());
+    let of = |outcome: &Outcome| [3, 4].map(|priority| paused(outcome, priority));
+    let [usual_three, usual_four] = of(&usual);
+    let [three, four] = of(&outcome("xoff = '20KB'\npfc_thresholds = '3 5KB'"));
+    assert!(three > usual_three.times(2) && three > four.times(2), "{three}, {four}; {usual_three}");
+    let [three, four] = of(&outcome("xoff = '5KB'\npfc_thresholds = '3 20KB'"));
+    assert!(four > usual_four.times(2) && four > three.times(2), "{three}, {four}; {usual_four}");
+    let dynamic = "xoff = '1MB'\nmemory = '4MB'\nxoff_alpha = 0.005\npfc_thresholds = '4 1MB auto auto 0.1'";
+    let [three, four] = of(&outcome(dynamic));
+    assert!(three > four, "{three}, {four}");
 }
 
 /// The scenario is refused if no lossless priority has traffic, if the table of a port lists lossless priorities,
@@ -223,7 +281,16 @@ fn priorities_are_the_same_by_every_plan() {
         [[traffic]]\nkind = 'incast'\nflows = 12\nsizes = { kind = 'fixed', value = '100KB' }\nat = '1ms'\nrepeat = 2\nevery = '1ms'\npfc_priority = 4\nconnections = 'persistent'\n\
         [[traffic]]\nkind = 'poisson'\nsizes = { kind = 'pareto', shape = 1.2, mean = '20KB', max = '300KB' }\nload = 0.3\npfc_priority = 0\n";
     let dynamic = text.replace("xoff = '15KB'", "xoff = '300KB', memory = '2MB', xoff_alpha = 0.02");
-    for (name, text) in [("dcqcn", text), ("dctcp", text), ("hpcc", text), ("dcqcn", &*dynamic)] {
+    let by_priority = text.replace("'15KB'", "'15KB', pfc_thresholds = '4 10KB 5KB auto'");
+    let both = dynamic.replace("alpha = 0.02", "alpha = 0.02, pfc_thresholds = '4 30KB auto 40KB 0.05'");
+    for (name, text) in [
+        ("dcqcn", text),
+        ("dctcp", text),
+        ("hpcc", text),
+        ("dcqcn", &*dynamic),
+        ("hpcc", &*by_priority),
+        ("dcqcn", &*both),
+    ] {
         let (outcome, legal) = all_alike(&scenario(text, &[]), &scheme(name, &[]), 1);
         assert!(
             legal.iter().any(|modes| modes.cores > 1) && legal.iter().any(|modes| modes.windows),
@@ -243,12 +310,14 @@ proptest! {
     fn lossless_priorities_lose_nothing(
         (gbps, delay, xoff, xon) in (10u64..100, 100u64..20_000, 4u64..60, any::<bool>()),
         alpha in prop::option::of(1u32..40),
+        own in prop::option::of(4u64..60),
         (weights, seed) in (prop::collection::vec(1u32..20, 8), 0u64..1000),
     ) {
         let memory = alpha.map_or(String::new(), |alpha| {
             format!("memory = '20MB'\nxoff_alpha = {}", f64::from(alpha) / 10.0)
         });
         let xon = if xon { format!("xon = '{}KB'", xoff / 2) } else { String::new() };
+        let own = own.map_or(String::new(), |own| format!("pfc_thresholds = '4 {own}KB'"));
         let incast = |priority: u8| {
             format!(
                 "[[traffic]]\nkind = 'incast'\nflows = 8\nsizes = {{ kind = 'fixed', value = '900KB' }}\nfrom = '{}-{}'\nto = 12\npfc_priority = {priority}\n",
@@ -258,7 +327,7 @@ proptest! {
         let text = format!(
             "title = 'any'\nduration = '2ms'\ndrain = '10s'\n\
              topology = {{ kind = 'star', hosts = 13, rate = '{gbps}Gbps', rtt = '{}ns' }}\n\
-             [switch]\nbuffer = '20MB'\nmark_above = '10MB'\nxoff = '{xoff}KB'\n{xon}\n{memory}\nlossless = [3, 4]\nweights = {weights:?}\n{}",
+             [switch]\nbuffer = '20MB'\nmark_above = '10MB'\nxoff = '{xoff}KB'\n{xon}\n{memory}\n{own}\nlossless = [3, 4]\nweights = {weights:?}\n{}",
             4 * delay, [2, 3, 4].map(incast).concat(),
         );
         let outcome = simulation::run(&scenario(&text, &[]), &scheme("dcqcn", &[]), seed, &mut NoObserver).unwrap();

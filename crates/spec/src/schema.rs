@@ -127,7 +127,7 @@ fn pattern(text: Text) -> &'static str {
         Text::Port => ".->.",
         Text::Link => ".-.",
         Text::RisingSizes => "^[^,]+(,[^,]+){0,6}$",
-        Text::RateCurves => r"^[^;]+(;[^;]+)*$",
+        Text::RateCurves | Text::PriorityThresholds => r"^[^;]+(;[^;]+)*$",
         Text::NetworkFile => r"\.(csv|graphml|xml)$",
     }
 }

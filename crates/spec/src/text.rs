@@ -21,6 +21,8 @@ pub enum Text {
     RisingSizes,
     /// Curves of RED by the rate of a link.
     RateCurves,
+    /// Thresholds of flow control by priority.
+    PriorityThresholds,
     /// A file of flows.
     FlowFile,
     /// A file of a distribution of sizes.
@@ -63,6 +65,10 @@ impl fmt::Display for Text {
             Text::RateCurves => {
                 "curves \"RATE MIN MAX PROBABILITY\" by rising rate, separated by \";\", such as \
                  \"25Gbps 100KB 400KB 0.2; 100Gbps 400KB 1600KB 0.2\""
+            }
+            Text::PriorityThresholds => {
+                "thresholds \"PRIORITY XOFF [XON [HEADROOM [ALPHA]]]\" by rising priority, separated by \";\", such as \
+                 \"3 40KB; 4 80KB auto 60KB\""
             }
             Text::FlowFile => "the name of a CSV file of flows",
             Text::SizeFile => "the name of a CSV file of lines bytes,cumulative",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from shortflow.errors import ConfigError, unknown_name
-from shortflow.expect.network import Network, base_value
+from shortflow.expect.network import Network
 from shortflow.exports.export import Base
 from shortflow.exports.kinds import KINDS
 from shortflow.exports.switches import LinkedSwitch, Neighbour, Switches
@@ -28,10 +28,6 @@ def _answer(found: Sequence[str], values: Mapping[str, Any]) -> Answer:
     files = sorted(path.name for path in place.iterdir())
     said = [*(str(place / name) for name in files), *found]
     return Answer(lambda: {"files": files, "left_out": list(found)}, [Words("\n".join(said))])
-
-
-_FRAME, _PACKETS = 64, 3
-"""Bytes of a PAUSE frame, and number of full packets on the way."""
 
 
 @showing(_answer)
@@ -105,20 +101,11 @@ def _settings(source: str | Path | Scenario | Results, scheme: str) -> tuple[Map
 
 
 def _switches(scenario: Scenario) -> Switches:
-    """Switches with the headroom in bytes that each of their links needs.
-
-    The headroom is the data under way in one round trip and in the host's delays, a PAUSE frame, and three full
-    packets.
-    """
+    """Switches with the headroom in bytes that the simulator requires for each of their links."""
     network = Network.of(scenario)
-    packet = network.framing.on_wire(network.framing.mss)
-    late = base_value(network.values, "host.jitter", 0.0)
-    late += base_value(network.values, "host.stall_max") if float(network.values["host.stalls"]) > 0 else 0.0
+    headroom = {(end, switch): needed for end, switch, needed in scenario.core.headrooms()}
     found: dict[str, list[Neighbour]] = {}
     for (node, switch), wire in network.links.items():
-        if switch in network.hosts:
-            continue
-        seconds = 2 * wire.delay_s + (late if node in network.hosts else 0.0)
-        needed = round(seconds * wire.rate_bps / 8) + _FRAME + _PACKETS * packet
-        found.setdefault(switch, []).append(Neighbour(node, needed, wire.rate_bps))
+        if switch not in network.hosts:
+            found.setdefault(switch, []).append(Neighbour(node, headroom[node, switch], wire.rate_bps))
     return {name: LinkedSwitch(network.tier(name), ends) for name, ends in found.items()}

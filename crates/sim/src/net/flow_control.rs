@@ -4,8 +4,8 @@
 //!
 //! | symbol | field |
 //! |---|---|
-//! | XOFF, XON | [`Ingress::xoff`], [`Ingress::xon`] |
-//! | dynamic XOFF, α (B − H − Q(t)) | [`Ingress::alpha`], with the memory B of the switch and the headroom H of all its links |
+//! | XOFF, XON | [`Limits::xoff`], [`Limits::xon`] of each priority |
+//! | dynamic XOFF, α (B − H − Q(t)) | [`Limits::alpha`], with the memory B of the switch and the headroom H of all its links in [`Ingress::memory`] |
 //! | headroom | [`lossless`] |
 //!
 //! Choices:
@@ -20,9 +20,8 @@
 
 use super::Port;
 use super::pauses::FreedMemory;
-use crate::priorities::{PRIORITIES, PrioritySet};
+use crate::priorities::{PRIORITIES, PrioritySet, Thresholds};
 use crate::scenario::{Scenario, lossless};
-use crate::specs::SwitchSpec;
 use crate::topology::Graph;
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, PortId, Rate};
 use std::collections::BTreeMap;
@@ -50,14 +49,23 @@ pub(crate) struct Deadlock {
     pub since: Instant,
 }
 
+/// Thresholds of one priority of a link.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    xoff: Bytes,
+    xon: Bytes,
+    /// Alpha of the dynamic threshold.
+    alpha: Option<f64>,
+}
+
 /// Counts of one link's packets at its switch.
 #[derive(Debug, Clone, Copy)]
 struct Ingress {
     node: NodeId,
-    xoff: Bytes,
-    xon: Bytes,
-    /// Alpha of the dynamic threshold, and the memory without all headroom.
-    alpha: Option<(f64, Bytes)>,
+    /// Thresholds by priority.
+    limits: [Limits; PRIORITIES],
+    /// Memory of the switch without all headroom, for dynamic thresholds.
+    memory: Bytes,
     /// Data by priority.
     held: [Bytes; PRIORITIES],
     paused: PrioritySet,
@@ -145,13 +153,13 @@ impl FlowControl {
     /// or resume.
     pub(crate) fn update(&mut self, from: PortId, mut change: impl FnMut(u8, bool)) {
         let Some(Some(ingress)) = self.ingress.get_mut(from.index()) else { return };
-        let free = |memory: Bytes| memory.get().saturating_sub(self.used[ingress.node.index()].get());
-        let dynamic = ingress.alpha.map(|(alpha, memory)| Bytes::new((alpha * free(memory) as f64) as u64));
-        let xoff = dynamic.unwrap_or(ingress.xoff).min(ingress.xoff);
-        let xon = ingress.xon.min(xoff);
+        let free = ingress.memory.saturating_sub(self.used[ingress.node.index()]).as_f64();
         let before = ingress.paused;
         let exceeds = |priority: &u8| {
-            ingress.held[usize::from(*priority)] > if before.has(*priority) { xon } else { xoff }
+            let Limits { xoff, xon, alpha } = ingress.limits[usize::from(*priority)];
+            let dynamic = alpha.map(|alpha| Bytes::new((alpha * free) as u64));
+            let xoff = dynamic.unwrap_or(xoff).min(xoff);
+            ingress.held[usize::from(*priority)] > if before.has(*priority) { xon.min(xoff) } else { xoff }
         };
         ingress.paused = self.lossless.iter().filter(exceeds).collect();
         (ingress.paused - before).iter().for_each(|priority| change(priority, true));
@@ -170,14 +178,14 @@ impl FlowControl {
         self.ingress[from.index()] = other.ingress[from.index()];
     }
 
-    /// Finds a cycle of ports whose data of one priority has been paused since `deadline` or longer and that
-    /// wait for each other. A paused port is in no cycle if it can resume after the ports outside cycles have
-    /// sent all their packets.
-    pub(crate) fn deadlock(&self, ports: &[Port], deadline: Instant) -> Option<Deadlock> {
-        self.lossless.iter().find_map(|priority| self.deadlock_of(priority, ports, deadline))
+    /// Finds a cycle of ports for each priority that has one. The data of this priority has been paused at these ports
+    /// since `deadline` or longer, and the ports wait for each other. A paused port is in no cycle if it can resume
+    /// after the ports outside cycles have sent all their packets.
+    pub(crate) fn deadlocks(&self, ports: &[Port], deadline: Instant) -> Vec<Deadlock> {
+        self.lossless.iter().filter_map(|priority| self.deadlock(priority, ports, deadline)).collect()
     }
 
-    fn deadlock_of(&self, priority: u8, ports: &[Port], deadline: Instant) -> Option<Deadlock> {
+    fn deadlock(&self, priority: u8, ports: &[Port], deadline: Instant) -> Option<Deadlock> {
         let is_stuck = |port: &Port| port.stuck_since(priority).is_some_and(|since| since <= deadline);
         let stuck = ports.iter().enumerate().filter(|(_, port)| is_stuck(port));
         let mut waiting: BTreeMap<PortId, BTreeMap<PortId, Bytes>> =
@@ -212,7 +220,7 @@ impl FlowControl {
         };
         let held =
             waiting.values().filter_map(|origins| origins.get(&port)).copied().fold(Bytes::ZERO, Bytes::plus);
-        held <= ingress.xon
+        held <= ingress.limits[usize::from(priority)].xon
     }
 }
 
@@ -220,12 +228,15 @@ fn ingress(scenario: &Scenario, (from, to): (NodeId, NodeId), reserved: Bytes) -
     if scenario.graph.is_host(to) {
         return None;
     }
-    let &SwitchSpec { xoff, xon, xoff_alpha, memory, .. } = scenario.switch_port(to, from);
-    let (xoff, packet) = (xoff?, scenario.tcp.full_frame());
-    let xon = xon.unwrap_or_else(|| Bytes::new(xoff.get().saturating_sub(2 * packet.get())));
-    let alpha = match (xoff_alpha, memory) {
-        (Some(alpha), Some(Occupancy::Bytes(memory))) => Some((alpha, memory.saturating_sub(reserved))),
+    let (port, packet) = (scenario.switch_port(to, from), scenario.tcp.full_frame());
+    let memory = match port.memory {
+        Some(Occupancy::Bytes(memory)) => Some(memory.saturating_sub(reserved)),
         _ => None,
     };
-    Some(Ingress { node: to, xoff, xon, alpha, held: [Bytes::ZERO; PRIORITIES], paused: PrioritySet::NONE })
+    let limits = port.thresholds()?.map(|Thresholds { xoff, xon, alpha, .. }| {
+        let xon = xon.unwrap_or_else(|| Bytes::new(xoff.get().saturating_sub(2 * packet.get())));
+        Limits { xoff, xon, alpha: alpha.filter(|_| memory.is_some()) }
+    });
+    let (memory, held) = (memory.unwrap_or(Bytes::ZERO), [Bytes::ZERO; PRIORITIES]);
+    Some(Ingress { node: to, limits, memory, held, paused: PrioritySet::NONE })
 }

@@ -4,6 +4,7 @@ use super::Fault;
 use super::keys::{MeasureKeys, RunKeys};
 use crate::config::{ConfigError, Reader};
 use crate::net::Routes;
+use crate::priorities::{PrioritySet, Thresholds};
 use crate::specs::{HostSpec, Measure, SwitchSpec, TcpSpec};
 use crate::topology::{Graph, find_port};
 use crate::traffic::Context;
@@ -45,10 +46,31 @@ pub(super) fn switch_port(
     {
         return Err(reader.crossed("xon", "xoff"));
     }
+    priority_thresholds(reader, switch)?;
     match switch.memory {
         None => Ok(()),
         Some(memory) => shared_memory(reader, switch, memory, port),
     }
+}
+
+/// Checks that priorities with thresholds of their own are lossless, and that dynamic thresholds have a memory.
+fn priority_thresholds(reader: &Reader, switch: &SwitchSpec) -> Result<(), ConfigError> {
+    let Some(given) = switch.pfc_thresholds.filter(|_| switch.xoff.is_some()) else { return Ok(()) };
+    let lossless = switch.lossless.unwrap_or(PrioritySet::ALL);
+    for (priority, Thresholds { alpha, .. }) in (0..).zip(given).filter_map(|(p, of)| Some((p, of?))) {
+        let reason = if !lossless.has(priority) {
+            format!("priority {priority} is not in switch.lossless = [{lossless}], so it is never paused")
+        } else if alpha.is_some() && switch.memory.is_none() {
+            let memory = reader.path("memory");
+            format!(
+                "priority {priority} has an alpha of the free memory, and {memory} is static; set {memory}"
+            )
+        } else {
+            continue;
+        };
+        return Err(reader.impossible("pfc_thresholds", reason));
+    }
+    Ok(())
 }
 
 /// Checks that the maximum threshold has the unit of the minimum threshold and is not below it.

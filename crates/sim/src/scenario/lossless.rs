@@ -3,8 +3,10 @@
 
 use super::Spec;
 use crate::config::{ConfigError, Reader};
+use crate::priorities::{PrioritySet, Thresholds};
 use crate::queue::{DataPriorities, LossyLimit};
 use crate::specs::SwitchSpec;
+use crate::topology::Link;
 use shortflow_spec::counted;
 use shortflow_units::{Bytes, NodeId, Occupancy, Rate, Span};
 
@@ -15,6 +17,7 @@ pub(crate) const PAUSE_FRAME: Bytes = Bytes::new(64);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Input {
     from: NodeId,
+    priority: u8,
     xoff: Bytes,
     alpha: Option<f64>,
     headroom: Bytes,
@@ -31,7 +34,7 @@ pub(super) struct Remarks {
 
 /// Checks that each switch has memory for XOFF and headroom of all links that it pauses.
 pub(super) fn fits(top: &Reader, spec: &Spec) -> Result<Remarks, ConfigError> {
-    let (inputs, graph, lossless) = (inputs(spec), &spec.graph, spec.lossless().len());
+    let (inputs, graph, lossless) = (inputs(spec), &spec.graph, spec.lossless());
     let mut largest = None::<(Bytes, String)>;
     for (node, to, _) in graph.directions().filter(|(from, ..)| !inputs[from.index()].is_empty()) {
         let (port, inputs) = (spec.switch_port(node, to), &inputs[node.index()]);
@@ -53,7 +56,8 @@ pub(super) fn fits(top: &Reader, spec: &Spec) -> Result<Remarks, ConfigError> {
             let sum = format!("{place}: {}", sum(&inputs, lossless, most));
             if most > room {
                 let reason = format!("{sum} does not fit into its {key} of {room}{}", hint(&inputs, room));
-                return Err(top.table("switch")?.impossible("xoff", reason));
+                let key = if port.pfc_thresholds.is_some() { "pfc_thresholds" } else { "xoff" };
+                return Err(top.table("switch")?.impossible(key, reason));
             }
             if largest.as_ref().is_none_or(|(largest, _)| most > *largest) {
                 largest = Some((most, format!("{sum} of its {key} of {room}")));
@@ -80,9 +84,10 @@ fn warnings(spec: &Spec, inputs: &[Vec<Input>]) -> Vec<String> {
         .flatten()
         .filter(|input| input.headroom < input.needed)
         .max_by_key(|input| input.needed);
-    let short = short.map(|Input { from, headroom, needed, .. }| {
+    let short = short.map(|Input { from, priority, headroom, needed, .. }| {
         let from = graph.name(*from);
-        format!("switch.headroom: {headroom} is less than the {needed} that may arrive from {from} after XOFF; packets may be lost")
+        let of = if spec.lossless().len() > 1 { format!(" for priority {priority}") } else { String::new() };
+        format!("switch.headroom: {headroom}{of} is less than the {needed} that may arrive from {from} after XOFF; packets may be lost")
     });
     free.into_iter().chain(short).collect()
 }
@@ -100,6 +105,21 @@ fn headroom((rate, delay): (Rate, Span), packet: Bytes, lateness: Span) -> Bytes
     on_the_wire + PAUSE_FRAME + packet.plus(packet).plus(packet)
 }
 
+impl Spec {
+    /// Headroom that each link to a switch requires: the other end of the link, the switch and the bytes that can still
+    /// arrive after the switch has decided to pause the link.
+    pub fn headrooms(&self) -> Vec<(NodeId, NodeId, Bytes)> {
+        let (graph, jitter) = (&self.graph, self.jitter());
+        let stall = if self.host.stalls > 0.0 { self.host.stall_max } else { Span::ZERO };
+        let ends = graph.links.iter().flat_map(|link| [(link.a, link.b, link), (link.b, link.a, link)]);
+        let needed = |(from, to, link): (NodeId, NodeId, &Link)| {
+            let late = jitter.get(from.index()).map(|jitter| jitter.plus(stall)).unwrap_or_default();
+            (from, to, headroom((link.rate, link.delay), self.tcp.link_bytes(self.tcp.mss), late))
+        };
+        ends.filter(|(_, to, _)| !graph.is_host(*to)).map(needed).collect()
+    }
+}
+
 /// The links that each node pauses, once for each lossless priority.
 pub(crate) fn inputs(spec: &Spec) -> Vec<Vec<Input>> {
     let (graph, mut inputs) = (&spec.graph, vec![Vec::new(); spec.graph.nodes.len()]);
@@ -109,18 +129,15 @@ pub(crate) fn inputs(spec: &Spec) -> Vec<Vec<Input>> {
     if !graph.directions().any(is_on) {
         return inputs;
     }
-    let (jitter, stall) =
-        (spec.jitter(), if spec.host.stalls > 0.0 { spec.host.stall_max } else { Span::ZERO });
-    let ends = graph.links.iter().flat_map(|link| [(link.a, link.b, link), (link.b, link.a, link)]);
-    for (from, to, link) in ends.filter(|(_, to, _)| !graph.is_host(*to)) {
+    for (from, to, needed) in spec.headrooms() {
         let port = spec.switch_port(to, from);
-        let Some(xoff) = port.xoff else { continue };
-        let late = jitter.get(from.index()).map(|jitter| jitter.plus(stall)).unwrap_or_default();
-        let needed = headroom((link.rate, link.delay), spec.tcp.link_bytes(spec.tcp.mss), late);
-        let (alpha, headroom) =
-            (port.xoff_alpha.filter(|_| port.memory.is_some()), port.headroom.unwrap_or(needed));
-        let input = Input { from, xoff, alpha, headroom, needed };
-        inputs[to.index()].extend(spec.lossless().iter().map(|_| input));
+        let Some(thresholds) = port.thresholds() else { continue };
+        let of_priority = |priority: u8| {
+            let Thresholds { xoff, headroom, alpha, .. } = thresholds[usize::from(priority)];
+            let (alpha, headroom) = (alpha.filter(|_| port.memory.is_some()), headroom.unwrap_or(needed));
+            Input { from, priority, xoff, alpha, headroom, needed }
+        };
+        inputs[to.index()].extend(spec.lossless().iter().map(of_priority));
     }
     inputs
 }
@@ -215,18 +232,30 @@ fn priorities(top: &Reader, spec: &Spec, inputs: &[Vec<Input>]) -> Result<(), Co
     Ok(())
 }
 
-/// The sum as text, for inputs of this number of lossless priorities.
-fn sum(inputs: &[Input], lossless: usize, most: Bytes) -> String {
-    let links = counted(inputs.len() / lossless.max(1), "link");
-    let links = if lossless > 1 { format!("{links} x {lossless} priorities") } else { links };
-    match inputs {
-        [first, rest @ ..]
-            if first.alpha.is_none()
-                && rest.iter().all(|input| (input.xoff, input.headroom) == (first.xoff, first.headroom)) =>
-        {
-            format!("{links} x ({} + {} of headroom) = {most}", first.xoff, first.headroom)
+/// The sum as text. Names the thresholds of each lossless priority if they differ.
+fn sum(inputs: &[Input], lossless: PrioritySet, most: Bytes) -> String {
+    let links = counted(inputs.len() / lossless.len().max(1), "link");
+    let of_priorities = match lossless.len() {
+        0 | 1 => links.clone(),
+        several => format!("{links} x {several} priorities"),
+    };
+    let limits = |input: &Input| (input.xoff, input.headroom);
+    let first = |priority| inputs.iter().find(|input| input.priority == priority);
+    let by_priority: Vec<&Input> = lossless.iter().filter_map(first).collect();
+    let is_alike = inputs
+        .iter()
+        .all(|input| input.alpha.is_none() && first(input.priority).map(limits) == Some(limits(input)));
+    match &by_priority[..] {
+        [first, others @ ..] if is_alike && others.iter().all(|other| limits(other) == limits(first)) => {
+            format!("{of_priorities} x ({} + {} of headroom) = {most}", first.xoff, first.headroom)
         }
-        _ => format!("thresholds and headroom of {links} = {most}"),
+        [_, _, ..] if is_alike => {
+            let limits = by_priority.iter().map(|Input { priority, xoff, headroom, .. }| {
+                format!("{xoff} + {headroom} of headroom for priority {priority}")
+            });
+            format!("{links} x ({}) = {most}", limits.collect::<Vec<_>>().join(", "))
+        }
+        _ => format!("thresholds and headroom of {of_priorities} = {most}"),
     }
 }
 
@@ -242,10 +271,12 @@ fn hint(inputs: &[Input], room: Bytes) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::priorities::DEFAULT_PRIORITY;
 
     fn links(count: usize, xoff: u64, alpha: Option<f64>) -> Vec<Input> {
         let input = Input {
             from: NodeId(0),
+            priority: DEFAULT_PRIORITY,
             xoff: Bytes::new(xoff),
             alpha,
             headroom: Bytes::new(50_000),

@@ -73,23 +73,24 @@ impl Simulation<'_> {
     pub(super) fn check(&mut self) -> Result<(), RunError> {
         let open: Vec<ConnId> = self.connections.iter_mut().map(|(conn, _)| conn).collect();
         open.into_iter().for_each(|conn| self.check_connection(conn));
-        self.check_deadlock()?;
+        self.check_deadlocks()?;
         let found = self.broken.take().map_or(Ok(()), Err);
         found.and_then(|()| self.check_skips()).and_then(|()| self.accounts()).map_err(RunError::Broken)
     }
 
-    fn check_deadlock(&self) -> Result<(), RunError> {
+    fn check_deadlocks(&self) -> Result<(), RunError> {
         let deadline = Instant::ZERO + self.end().since(Instant::ZERO).saturating_sub(DEADLOCK);
-        let Some(Deadlock { priority, cycle, since }) = self.network.deadlock(deadline) else {
-            return Ok(());
-        };
         let (ports, graph) = (self.network.ports(), &self.scenario.graph);
         let name = |port: &PortId| {
             let port = &ports[port.index()];
             format!("{}->{}", graph.name(port.from), graph.name(port.to))
         };
-        let ports = cycle.iter().map(name).collect::<Vec<_>>().join(", ");
-        Err(RunError::Deadlock { priority, ports, since })
+        let told = |Deadlock { priority, cycle, since }| {
+            let ports = cycle.iter().map(name).collect::<Vec<_>>().join(", ");
+            format!("a deadlock in priority {priority}: {ports} have waited for one another since {since}")
+        };
+        let deadlocks: Vec<_> = self.network.deadlocks(deadline).into_iter().map(told).collect();
+        if deadlocks.is_empty() { Ok(()) } else { Err(RunError::Deadlock(deadlocks.join("; "))) }
     }
 
     fn check_skips(&self) -> Result<(), String> {

@@ -2,7 +2,7 @@
 
 use crate::net::RouteError;
 use crate::outcome::Counters;
-use shortflow_units::{Instant, Rate};
+use shortflow_units::Rate;
 
 /// Reason for a run without outcome.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,20 +59,13 @@ pub enum RunError {
     /// The observer stopped the run.
     #[error("the run was cancelled")]
     Cancelled,
-    /// Ports paused a priority of one another in a cycle, so no data of the priority can leave.
+    /// Ports paused a priority of one another in a cycle, so no data of the priority can leave: a sentence for each
+    /// priority.
     #[error(
-        "priority flow control: a deadlock in priority {priority}: {ports} have waited for one another since {since}, so \
-         no data of this priority can leave; choose routes without cycles, a larger switch.xoff, or a law that keeps queues \
-         below XOFF"
+        "priority flow control: {0}; no data of a deadlocked priority can leave; choose routes without cycles, a larger \
+         switch.xoff, or a law that keeps queues below XOFF"
     )]
-    Deadlock {
-        /// The priority.
-        priority: u8,
-        /// Names of the ports, in order.
-        ports: String,
-        /// Time at which the last of these ports was paused.
-        since: Instant,
-    },
+    Deadlock(String),
     /// A defect of the simulator: packets appeared or vanished.
     #[error(
         "packets are not conserved: {} sent, but {} delivered + {} dropped + {} in flight",

@@ -132,8 +132,9 @@ impl Network {
         control.map_or(Bytes::ZERO, |control| control.counted())
     }
 
-    /// Runs [`FlowControl::deadlock`](crate::net::FlowControl::deadlock) on the network.
-    pub(crate) fn deadlock(&self, deadline: Instant) -> Option<Deadlock> {
-        self.special.as_ref()?.flow_control.as_ref()?.deadlock(&self.ports, deadline)
+    /// Runs [`FlowControl::deadlocks`](crate::net::FlowControl::deadlocks) on the network.
+    pub(crate) fn deadlocks(&self, deadline: Instant) -> Vec<Deadlock> {
+        let control = self.special.as_ref().and_then(|special| special.flow_control.as_ref());
+        control.map_or(Vec::new(), |control| control.deadlocks(&self.ports, deadline))
     }
 }
