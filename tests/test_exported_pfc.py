@@ -130,6 +130,14 @@ def test_headroom_of_a_scenario_is_in_bytes(tmp_path: Path) -> None:
     assert (found["xoff"], found["xon"], found["headroom"]) == ("20000B", "17920B", "53184B")
 
 
+def test_thresholds_of_single_priorities_are_named_as_left_out(tmp_path: Path) -> None:
+    own = {"switch.pfc_thresholds": "3 15KB", "switch.s0->h1.pfc_thresholds": "3 10KB"}
+    said = sf.export(sf.load("lossless-incast", own), "sonic", tmp_path / "patch")
+    for key, value in own.items():
+        assert any(each.startswith(f"{key} = {value} is not exported") for each in said)
+    assert not any("pfc_thresholds" in each for each in sf.export("lossless-incast", "sonic", tmp_path / "usual"))
+
+
 @pytest.mark.parametrize(
     "settings",
     [

@@ -79,8 +79,22 @@ PAUSES = {
 def test_a_lossless_queue_of_sonic_pauses(tmp_path: Path) -> None:
     part = read(tmp_path, LOSSLESS)
     assert settings(part) == PAUSES
-    assert "PFC of priority 4: it belongs to another queue." in part.left_out
+    assert (
+        "PFC of priority 4: it belongs to another queue. For traffic with pfc_priority = 4, set switch.pfc_thresholds "
+        '= "4 2000000B 18432B 40000B 0.125" and raise switch.memory by 160000B.'
+    ) in part.left_out
     assert not any("ingress" in each for each in part.left_out)
+
+
+def test_thresholds_of_other_queues_are_named_if_all_ports_share_them(tmp_path: Path) -> None:
+    config = with_("BUFFER_PG", to={f"Ethernet{port}|3": {"profile": "pg_lossless"} for port in range(4)})
+    config["BUFFER_PG"] |= {f"Ethernet{port}|4": {"profile": "pg_other"} for port in range(4)}
+    pool = "ingress_lossless_pool"
+    config["BUFFER_PROFILE"]["pg_other"] = {"pool": pool, "size": "0", "static_th": "80000", "xoff": "50000"}
+    said = 'set switch.pfc_thresholds = "4 80000B auto 50000B none" and raise switch.memory by 200000B.'
+    assert sum(each.endswith(said) for each in read(tmp_path, config).left_out) == 1
+    config["BUFFER_PG"]["Ethernet2|4"] = {"profile": "pg_lossless"}
+    assert "PFC of priority 4: it belongs to another queue." in read(tmp_path, config).left_out
 
 
 PROFILE = ("BUFFER_PROFILE", "pg_lossless")

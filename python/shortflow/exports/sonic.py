@@ -79,6 +79,12 @@ def patch(
     for key, words in _PRIORITIES.items():
         if key in settings:
             found.not_expressed.append(f"{key} = {settings[key]} is not exported: {words}.")
+    for key, value in settings.items():
+        if key.startswith("switch.") and key.endswith(".pfc_thresholds"):
+            found.not_expressed.append(
+                f"{key} = {value} is not exported: the patch has the thresholds of [switch] for one priority. Add a "
+                "profile for each of the others."
+            )
     # Ports that share a pool or a profile give the same sentences.
     found.not_expressed, found.notes = ([*dict.fromkeys(each)] for each in (found.not_expressed, found.notes))
     return found

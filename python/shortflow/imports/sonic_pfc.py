@@ -40,7 +40,7 @@ class FlowControl:
 def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[tuple[str, int], Place]) -> FlowControl:
     """Flow control of these ports. `groups` has the values that name profiles, by port and priority group."""
     found = FlowControl()
-    enabled, others, reasons = 0, set[str](), dict[str, None]()
+    enabled, others, reasons = 0, dict[str, dict[str, float]](), dict[str, None]()
     # A name may list several ports, or be `global`.
     maps = {port.strip(): entry for entry in root.each("PORT_QOS_MAP") for port in entry.name.split(",")}
     for port in ports:
@@ -48,7 +48,10 @@ def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[
         listed = [each.strip() for each in of_port.text("pfc_enable").split(",")] if of_port else []
         priorities = {each for each in listed if each}
         mine = {each for each in priorities if _queue(root, of_port, each) == str(queue)}
-        others |= priorities - mine
+        for priority in priorities - mine:
+            row, headroom = _row(root, of_port, priority, port, groups)
+            rows = others.setdefault(priority, {})
+            rows[row] = rows.get(row, 0.0) + headroom
         if not mine:
             continue
         enabled += 1
@@ -73,15 +76,53 @@ def flow_control(root: Place, queue: int, ports: Sequence[str], groups: Mapping[
         without = counted(enabled - len(found.by_port), "port")
         found.left_out.append(f"PFC of {without}: {few(reasons)}. Set `switch.xoff` to turn PFC on.")
     if others:
-        which = (
-            ("priority", "it belongs to another queue")
-            if len(others) == 1
-            else ("priorities", "they belong to other queues")
-        )
-        found.left_out.append(f"PFC of {which[0]} {few(sorted(others))}: {which[1]}.")
+        found.left_out.append(_said_of_others(others, bool(found.by_port)))
     if found.by_port and root.at("PFC_WD"):
         found.left_out.append("PFC_WD. Shortflow has no watchdog that ends a pause.")
     return found
+
+
+def _row(
+    root: Place, of_port: Place | None, priority: str, port: str, groups: Mapping[tuple[str, int], Place]
+) -> tuple[str, float]:
+    """Row of `switch.pfc_thresholds` for a priority of a port, and its headroom in bytes.
+
+    The row is empty if the file does not give the thresholds.
+    """
+    queue = _queue(root, of_port, priority)
+    of_queue = _groups(root, of_port, int(queue)) if queue.isdigit() else []
+    named = next((by for group in of_queue if (by := groups.get((port, group)))), None)
+    if named is None or not (reference(named) == COMPUTED or root.at("BUFFER_PROFILE", reference(named))):
+        return "", 0.0
+    settings = _settings(root, named, FlowControl(), {})
+    if not settings:
+        return "", 0.0
+    xon, headroom = (str(settings[name].value) if name in settings else "auto" for name in ("xon", "headroom"))
+    alpha = settings["xoff_alpha"].value if "xoff_alpha" in settings else "none"
+    row = f"{priority} {settings['xoff'].value} {xon} {headroom} {alpha}"
+    return row, 0.0 if headroom == "auto" else float(headroom.removesuffix("B"))
+
+
+def _said_of_others(others: Mapping[str, Mapping[str, float]], is_paused: bool) -> str:
+    """Sentences on enabled priorities of other queues, with settings if all ports have the same thresholds.
+
+    `others` has for each priority the headroom of all ports in bytes, by row of `switch.pfc_thresholds`.
+    """
+    names = sorted(others)
+    few_names = few(names)
+    said = (
+        f"PFC of priority {few_names}: it belongs to another queue."
+        if len(names) == 1
+        else f"PFC of priorities {few_names}: they belong to other queues."
+    )
+    rows = [row for name in names for row in others[name]]
+    if not is_paused or len(rows) > len(names) or not all(rows):
+        return said
+    more = sum(headroom for name in names for headroom in others[name].values())
+    memory = f" and raise switch.memory by {more:.0f}B" if more else ""
+    return (
+        f'{said} For traffic with pfc_priority = {few_names}, set switch.pfc_thresholds = "{"; ".join(rows)}"{memory}.'
+    )
 
 
 def _queue(root: Place, of_port: Place | None, priority: str) -> str:
