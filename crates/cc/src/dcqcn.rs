@@ -71,6 +71,7 @@ pub(crate) const INFO: TransportInfo = TransportInfo {
     recovery: Recovery::Sack,
     ecn: Ecn::Exact,
     fills_link: false, // D4: without priority flow control, a host faster than the bottleneck overflows the buffer
+    ecn_monotone: false,
 };
 
 keys! {

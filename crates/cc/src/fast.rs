@@ -46,6 +46,7 @@ pub(crate) const INFO: TransportInfo = TransportInfo {
     recovery: Recovery::Sack,
     ecn: Ecn::Exact,
     fills_link: true,
+    ecn_monotone: false, // the last probe's ACK sets the window, marked or not (FaST, Algorithm 1, l. 5-7)
 };
 
 /// vwnd while probing (Algorithm 1, l. 2).

@@ -51,6 +51,7 @@ pub(crate) const INFO: TransportInfo = TransportInfo {
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
     fills_link: false, // HPCC leaves 1 − η of the link free
+    ecn_monotone: false,
 };
 
 keys! {

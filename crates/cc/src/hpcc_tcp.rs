@@ -14,4 +14,5 @@ pub(crate) const INFO: TransportInfo = TransportInfo {
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
     fills_link: false,
+    ecn_monotone: false,
 };

@@ -27,6 +27,7 @@ pub(crate) const INFO: TransportInfo = TransportInfo {
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
     fills_link: false, // no fast retransmit: each loss ends in a timeout, which leaves a window of one segment
+    ecn_monotone: false,
 };
 
 keys! {

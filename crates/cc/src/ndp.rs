@@ -14,6 +14,7 @@ pub(crate) const INFO: TransportInfo = TransportInfo {
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
     fills_link: false,
+    ecn_monotone: false,
 };
 
 keys! {

@@ -24,6 +24,7 @@ pub(crate) const INFO: TransportInfo = TransportInfo {
     recovery: Recovery::NewReno,
     ecn: Ecn::Off,
     fills_link: true,
+    ecn_monotone: true,
 };
 
 keys! {

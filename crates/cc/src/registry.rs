@@ -32,6 +32,10 @@ pub struct TransportInfo {
     /// over RED). The buffer has one to eight bandwidth-delay products. The port has no K, or a K of at least
     /// one product.
     pub fills_link: bool,
+    /// True for a window law that reacts to ECN-Echo as RFC 3168 §6.1.2 requires: a marked ACK never opens the
+    /// window, an unmarked ACK never decreases the window, and the window decreases at most once until all bytes
+    /// that were outstanding at the decrease are acknowledged.
+    pub ecn_monotone: bool,
 }
 
 /// A law from outside this crate, for example a law in Python.

@@ -17,4 +17,5 @@ pub(crate) const INFO: TransportInfo = TransportInfo {
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
     fills_link: true,
+    ecn_monotone: true,
 };

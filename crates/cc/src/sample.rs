@@ -157,7 +157,7 @@ impl AckSample {
 }
 
 /// Delays of a data packet and its ACK. For a retransmitted packet, the delays of the last copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PathSample {
     /// Time since the sender handed the packet to the port of its host.
     pub rtt: Span,

@@ -55,6 +55,7 @@ pub(crate) const INFO: TransportInfo = TransportInfo {
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
     fills_link: true,
+    ecn_monotone: false, // Swift reads delays
 };
 
 /// Weight of a sample in the average delay of the end hosts (D8).
@@ -267,14 +268,9 @@ mod tests {
             min_rtt: micros(20),
             in_switches: micros(in_switches),
             in_hosts: micros(in_hosts),
-            at_sender: Span::ZERO,
-            at_receiver: Span::ZERO,
-            ack_delay: Span::ZERO,
             hops: 3,
-            delivered: Bytes::ZERO,
             newly_delivered: Bytes::new(1460),
-            rate: None,
-            app_limited: false,
+            ..PathSample::default()
         }
     }
 

@@ -39,6 +39,7 @@ pub(crate) const INFO: TransportInfo = TransportInfo {
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
     fills_link: false, // TIMELY reacts to the growth of a queue, so its rate has no fixed point
+    ecn_monotone: false, // TIMELY reads delays
 };
 
 keys! {

@@ -31,6 +31,7 @@ pub(crate) const INFO: TransportInfo = TransportInfo {
     recovery: Recovery::Sack,
     ecn: Ecn::Exact,
     fills_link: true,
+    ecn_monotone: true,
 };
 
 words! {

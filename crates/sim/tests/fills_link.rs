@@ -116,12 +116,12 @@ proptest! {
 /// of its own.
 #[test]
 fn transports_that_do_not_fill_a_link_say_so() {
-    let names: Vec<&str> = declaring(false).map(|info| &*info.name).collect();
-    assert_eq!(names, ["pfabric-minimal", "dcqcn", "timely", "hpcc", "ndp"]);
-    for name in names {
-        let buffer = if name == "ndp" { "unlimited" } else { "42pkt" };
+    for info in declaring(false) {
+        let (name, trims) = (&*info.name, info.queue.info().trims);
+        let buffer = if trims { "unlimited" } else { "42pkt" };
         let share = share(100, name, &[], USUAL, [buffer, "41pkt"], "10ms");
         assert!(share < 0.99, "{name}: {share}");
-        assert!(name != "ndp" || share > 1_500.0 / 1_900.0, "{name}: {share}");
+        assert!(!trims || share > 1_500.0 / 1_900.0, "{name}: {share}");
     }
+    assert!(declaring(false).count() > 0);
 }

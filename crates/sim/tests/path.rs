@@ -127,16 +127,11 @@ fn an_empty_network_shows_its_round_trip_time_and_the_rate_of_the_window() {
         let expected = PathSample {
             rtt: BASE,
             min_rtt: BASE,
-            in_switches: Span::ZERO,
-            in_hosts: Span::ZERO,
-            at_sender: Span::ZERO,
-            at_receiver: Span::ZERO,
-            ack_delay: Span::ZERO,
             hops: 1,
             delivered,
             newly_delivered: Bytes::new(1460),
             rate,
-            app_limited: false,
+            ..PathSample::default()
         };
         assert_eq!(*sample, expected);
     }

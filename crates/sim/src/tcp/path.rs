@@ -57,15 +57,12 @@ impl Sender {
     #[inline(never)]
     fn show(&mut self, ack: &Packet, path: PathSample, cx: EndpointContext<'_>) {
         let sample = AckSample {
-            acked: Bytes::ZERO,
             ece: ack.ecn_flag && self.ecn != Ecn::Off,
             may_grow: false,
             limited: self.is_limited(cx.tcp),
             in_recovery: self.phase == Phase::Recovery,
-            snd_una: self.stream.snd_una,
-            snd_nxt: self.stream.snd_nxt,
             path: Some(path),
-            flow: self.flow_view(cx),
+            ..self.stream.sample(self.flow_view(cx), 0)
         };
         self.stream.law.on_ack(&mut self.stream.window, &sample);
     }
