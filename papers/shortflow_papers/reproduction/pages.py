@@ -116,6 +116,10 @@ def evidence_table(entry: KeptPaper) -> str:
     return "".join(_row(cells) for cells in rows)
 
 
+_PAIR = re.compile(r"[\w-]+ over [\w-]+")
+"""Schemes that a condition compares."""
+
+
 def headline_table(paper: str, entry: KeptPaper) -> str:
     """Table in Markdown with the results at the top of a paper's page."""
     rows, scales = [], set[str]()
@@ -132,11 +136,12 @@ def headline_table(paper: str, entry: KeptPaper) -> str:
 
 
 def _deciding(each: Judged) -> str:
-    """The deciding number; named if it has no unit, or is that of one condition or one point among several."""
+    """The deciding number; named if it has no unit, or is that of one point or one pair of schemes among several."""
     number, name = next(iter(measured_texts(each.finding)), "").rpartition(": ")[2], each.finding.deciding
     words = [condition.text.partition(": ")[0] for condition in each.claim.conditions]
-    if each.finding.units.get(name) and (name == "value" or words == [name]):
-        return number
+    if each.finding.units.get(name) and name in ("value", *words):
+        pairs = {text: found[0] for text in words if (found := _PAIR.search(text))}
+        return f"{pairs[name]}: {number}" if name in pairs and len({*pairs.values()}) > 1 else number
     return f"{words[0] if name == 'value' else next((text for text in words if text.endswith(name)), name)}: {number}"
 
 
