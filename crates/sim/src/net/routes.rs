@@ -241,25 +241,26 @@ impl Routes {
         end: impl Fn(PortId) -> NodeId,
     ) -> Vec<Stage> {
         let (mut stages, mut stream) = (Vec::new(), Some(NodeId(source.0)));
-        let mut nodes = BTreeMap::from([(NodeId(source.0), 1.0)]);
-        while !nodes.contains_key(&NodeId(to.0)) {
-            let mut shares: BTreeMap<PortId, f64> = BTreeMap::new();
+        let (mut nodes, mut shares) = (vec![(NodeId(source.0), 1.0)], Vec::new());
+        while nodes.iter().all(|(node, _)| *node != NodeId(to.0)) {
+            shares.clear();
             for (node, share) in &nodes {
                 let fixed = self.fixed((*node, to, flow_id), chooser);
                 let ports = fixed.as_ref().map_or(self.next(*node, to), slice::from_ref);
-                ports.iter().for_each(|port| *shares.entry(*port).or_default() += share / ports.len() as f64);
+                shares.extend(ports.iter().map(|port| (*port, share / ports.len() as f64)));
             }
-            let speed = |port: &&PortId| {
-                let (rate, delay) = link(**port);
+            add_up(&mut shares);
+            let speed = |(port, _): &&(PortId, f64)| {
+                let (rate, delay) = link(*port);
                 (Reverse(rate), delay)
             };
-            let Some(fastest) = shares.keys().min_by_key(speed) else { return stages };
+            let Some((fastest, _)) = shares.iter().min_by_key(speed) else { return stages };
             let rates = shares.iter().map(|(port, share)| link(*port).0.as_bps() as f64 / share);
             let spread = Rate::new(rates.fold(f64::INFINITY, f64::min) as u64).unwrap_or(link(*fastest).0);
             let taken = stream.and_then(|node| self.of_stream((node, to, flow_id), chooser));
             stages.push(Stage {
                 fastest: *fastest,
-                first: taken.unwrap_or(*shares.keys().next().unwrap_or(fastest)),
+                first: taken.unwrap_or(shares.first().map_or(*fastest, |(port, _)| *port)),
                 rate: taken.map_or(spread, |port| link(port).0),
                 choice: match taken {
                     _ if shares.len() == 1 => LinkChoice::Fixed,
@@ -268,12 +269,22 @@ impl Routes {
                 },
             });
             stream = taken.map(&end);
-            let mut next: BTreeMap<NodeId, f64> = BTreeMap::new();
-            shares.iter().for_each(|(port, share)| *next.entry(end(*port)).or_default() += share);
-            nodes = next;
+            nodes.clear();
+            nodes.extend(shares.iter().map(|(port, share)| (end(*port), *share)));
+            add_up(&mut nodes);
         }
         stages
     }
+}
+
+/// Sorts shares by key, and adds those of one key. A map would allocate for each link of each flow.
+fn add_up<K: Ord>(shares: &mut Vec<(K, f64)>) {
+    shares.sort_by(|(one, _), (other, _)| one.cmp(other)); // stable, as sums of fractions depend on their order
+    shares.dedup_by(|(next, more), (kept, share)| {
+        let is_same = next == kept;
+        *share += if is_same { *more } else { 0.0 };
+        is_same
+    });
 }
 
 /// Links at the same distance from the source of a connection. Each packet takes one of them.
