@@ -4,6 +4,7 @@ import itertools
 import math
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -164,6 +165,12 @@ def test_a_search_as_plain_data() -> None:
     }
 
 
+def test_a_search_keeps_its_runs_without_tables(tmp_path: Path) -> None:
+    shortflow.search(SCENARIO, "tcp", "flows=1:1", NO_MISS, [1], out=tmp_path)
+    assert [each.metrics["deadline_miss"] for each in shortflow.read_store(tmp_path).runs] == [0.0]
+    assert not list((tmp_path / "runs").iterdir())
+
+
 def test_a_trial_says_what_unfinished_flows_leave_open() -> None:
     # The run ends after 50 us. One flow takes 120 us, so that its time is a lower bound, which may be above 1 ms.
     short = {**SCENARIO, "duration": "50us", "drain": "0s"}
@@ -266,12 +273,13 @@ def test_what_is_zero_with_every_seed_is_known() -> None:
 
 
 def test_a_sweep_has_each_scheme_and_seed_at_each_point_and_the_settings_of_all_points() -> None:
-    found = shortflow.sweep(SCENARIO, "tcp,dctcp", {"flows": [2, 3, 1]}, 2, settings={"duration": "10ms"})
+    settings = {"duration": "10ms", "transport.g": "0.1"}
+    found = shortflow.sweep(SCENARIO, "tcp,dctcp", {"flows": [2, 3, 1]}, 2, settings=settings)
     expected = [*itertools.product("231", ("tcp", "dctcp"), (1, 2))]  # the order of the grid, not of the runs
     assert sorted((run.at["flows"], run.scheme, run.seed) for run in found.done) == sorted(expected)
     assert [run.at["flows"] for run in found.done] == [flows for flows, _, _ in expected]
     assert [point.at["flows"] for point in found.points] == [*"231"]
-    assert (found.settings, found.keys, found.met_at) == ({"duration": "10ms"}, ["flows"], None)
+    assert (found.settings, found.keys, found.met_at) == (settings, ["flows"], None)
 
 
 def test_a_sweep_needs_a_seed() -> None:
@@ -285,7 +293,18 @@ def test_a_comparison_has_the_settings_that_differ_from_the_scenario_and_the_ide
     assert [(run.scheme, run.seed) for run in found.done][:2] == [("tcp", 1), ("tcp", 2)]
     assert {run.scheme for run in found.done} == {"tcp", *found.ideal_names}
     assert found.ideal_names
-    assert shortflow.compare(SCENARIO, "tcp", [1], ideal=False).ideal_names == []
+    without = shortflow.compare(SCENARIO, "tcp", [1], ideal=False)
+    assert (without.ideal_names, without.no_ideal) == ([], "")
+
+
+QUERIES = {"kind": "queries", "workers": 2, "repeat": 1, "sizes": {"kind": "fixed", "value": "1KB"}, "to": 0}
+
+
+def test_a_comparison_has_the_reason_why_no_ideal_scheduler_runs() -> None:
+    found = shortflow.compare(star([QUERIES]), "tcp", [1])
+    assert {run.scheme for run in found.done} == {"tcp"}
+    assert found.no_ideal.startswith("traffic.1: ")
+    assert f"no ideal rows: {found.no_ideal}" in found.notes
 
 
 @pytest.mark.usefixtures("scenario")

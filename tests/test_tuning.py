@@ -14,7 +14,7 @@ import pytest
 import shortflow
 from conftest import Command, Patch, Tables
 from made import sure
-from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, MISS, REFERENCES, W_MAX, W_MIN, made, tuning_of
+from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, MISS, REFERENCES, W_MAX, W_MIN, checked, made, tuning_of
 from shortflow.errors import ConfigError, DamagedResult, Interrupted, LostRun
 from shortflow.executors import Local
 from shortflow.scenario import load_scenario
@@ -24,6 +24,8 @@ from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective, Para
 from shortflow.tuning.plots import plots
 from shortflow.tuning.proposals import Proposals, importances, optuna_study
 from shortflow.tuning.record import Question, Trial, Tuning
+from shortflow.tuning.shown import read_tuning
+from shortflow.tuning.tables import sections
 from shortflow.tuning.verdict import sentence
 from valid import check
 
@@ -173,6 +175,12 @@ def test_an_objective_that_is_zero_in_the_reference_counts_by_its_share_of_the_l
     assert sure(found.chosen).number == 2
 
 
+def test_a_bound_by_another_scheme_is_that_of_the_same_seeds() -> None:
+    references = {**REFERENCES, "dctcp": made(3.0, 3.0, goodput=[1e8, 3e8])}
+    assert KEPT.judge(made(1.0, goodput=0.95e8), references).feasible, "0.9 of 1e8, by the first seed"
+    assert not KEPT.judge(made(1.0, 1.0, goodput=0.95e8), references).feasible, "0.9 of 2e8, by both seeds"
+
+
 def test_importance_is_for_the_trials_that_are_good() -> None:
     # The highest goodputs need the largest w_max, whatever w_min is. The smallest w_min gives the lowest goodputs.
     places = [(w_max, w_min) for w_max in range(6) for w_min in range(6)]
@@ -198,6 +206,41 @@ def test_what_is_worse_than_usual_after_a_third_of_the_seeds_is_given_up() -> No
     assert not engine._is_hopeless(tuning_of(KEPT, *usual[:3]), Trial(9, {}, {}, made(99.0))), "too few to tell"
 
 
+# Tables.
+
+
+def test_tables_have_the_found_parameters_the_front_and_the_check() -> None:
+    """Trial 3 leaves flows unfinished. In the check, 1.5 ± 0.25 s are three seeds: 4.303 * 0.1 / √3."""
+    trials = [made(1.0, 1.0, goodput=0.5e8), made(1.5, 1.5, goodput=1.1e8), made(1.6, 1.6, goodput=0.9e8)]
+    trials.append(made(0.5, 0.5, unfinished=0.5, bound=True))
+    fresh = made(1.5, 1.6, 1.4), made(2.0, 2.0, 2.0), made(3.0, 3.0, 3.0)
+    parameters, front, of_check = sections(checked(BOTH, *fresh, trials=trials))
+    assert parameters.heading == "Trial 1 of 4 trials (0 given up, 1 infeasible)"
+    assert [column.header for column in parameters.all[:4]] == ["parameter", "found", "untuned", "range"]
+    assert parameters.rows == [("transport.w_max", "1.25", "2.5", "1:5", "100 %", "100 %")]
+    assert front.heading == "The 2 trials on the Pareto front, by the trials' seeds"
+    assert [column.header for column in front.all] == ["trial", W_MAX.key, f"{AFCT}\n(s)", f"{GOODPUT}\n(Mbps)"]
+    assert front.rows == [("0", "1", "1 ± 0", "50 ± 0"), ("1 (chosen)", "1.25", "1.50 ± 0.00", "110 ± 0")]
+    assert [(row[0], row[1], row[-2].partition(" ")[0]) for row in of_check.rows] == [
+        ("trial 1, does not hold", "1.50 ± 0.25", "-25.0"),
+        ("untuned l2dct", "2 ± 0", "0"),
+        ("dctcp", "3 ± 0", "+50.0"),
+    ]
+    assert (of_check.heading, of_check.apart) == ("s, fresh seeds 1 to 3", 2)
+
+
+def test_a_table_of_a_long_front_has_both_ends_and_the_checked_trials() -> None:
+    found = tuning_of(BOTH, *(made(time, time, goodput=time * 1e8) for time in map(float, range(1, 15))))
+    _, front = sections(found)
+    assert front.heading.startswith("12 of the 14 trials on the Pareto front")
+    assert [row[0] for row in front.rows][:: len(front.rows) - 1] == ["0 (chosen)", "13"]
+    nothing = tuning_of(KEPT, made(1.0, 1.0, unfinished=0.5))
+    nothing.trials.append(Trial(1, {W_MAX.key: 2.0}, {W_MAX.key: "2"}, made(9.0), given_up=True))
+    (parameters,) = sections(nothing)
+    assert parameters.heading == "None of 2 trials (1 given up, 1 infeasible)"
+    assert parameters.rows == [(W_MAX.key, "–", "2.5", "1:5")]
+
+
 # Plots.
 
 
@@ -216,8 +259,11 @@ def test_the_trade_off_has_every_trial_by_what_it_is_worth() -> None:
     assert [row["bound"] for row in trade_off.rows if row["scheme"] == "infeasible"] == [True]
     assert "trial 2: transport.w_max = 1.5" in {row["label"] for row in trade_off.rows}
     assert len(history.panels) == 2, "one for each objective"
-    heights = [row["height"] for row in choices.rows if row["scheme"] == "feasible"]
-    assert heights == pytest.approx([(1.5 - 1) / 4, 1.0, 40 / 60]), "from 1 to 5, from 0.5 to 1.6, from 50 to 110"
+    line = [row for row in choices.rows if row["scheme"] == "feasible"]
+    assert [row["said"] for row in line] == ["1.5", "1.6 s", "90 Mbps"]
+    assert [row["height"] for row in line] == pytest.approx([(1.5 - 1) / 4, 1.0, 40 / 60]), (
+        "from 1 to 5, from 0.5 to 1.6, from 50 to 110"
+    )
     assert {row["panel"] for row in importance.rows} == {AFCT, GOODPUT}
     for chart in (trade_off, history, choices, importance):
         check(chart)
@@ -263,6 +309,14 @@ def test_another_question_needs_another_directory(small: Tables, tmp_path: Path)
     kept.write_text('{"question": 1}')
     with pytest.raises(DamagedResult, match=r"tuning\.json: damaged"):
         run_tuning(small, tmp_path / "t", trials=8)
+
+
+def test_what_holds_no_tuning_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(DamagedResult, match=r"tuning\.json: missing; `shortflow tune` writes it"):
+        read_tuning(tmp_path)
+    (tmp_path / record.FILE).mkdir()
+    with pytest.raises(DamagedResult, match=r"tuning\.json: Is a directory"):
+        read_tuning(tmp_path)
 
 
 def test_a_front_is_searched_and_checked(small: Tables, tmp_path: Path) -> None:
@@ -311,6 +365,16 @@ def test_no_combination_is_tried_twice_and_few_of_them_end_the_search(shortflow:
     assert sorted(tried) == sorted(f"{value}pkt" for value in range(4, 15))
     assert "--trials: the parameters have only 11 valid combinations" in answer.stderr
     assert shortflow(*tune, *quick, "--trials", "40", "--out", "t", "--json").document == answer.document
+
+
+@pytest.mark.parametrize(("text", "step"), [("switch.mark_above=5pkt:50pkt:5pkt", 5.0), ("k=3pkt:90pkt:log", 1.0)])
+def test_proposals_are_steps_of_the_range(text: str, step: float) -> None:
+    parameter = dataclasses.replace(Parameter.parse(text), step=step)
+    found = tuning_of(FASTEST)
+    proposals = Proposals(Tuning(dataclasses.replace(found.question, parameters=[parameter])))
+    proposed = [values[parameter.key] for values in proposals.batch(0, lambda _: True)]
+    assert len(set(proposed)) == found.question.batch
+    assert all(parameter.low <= value <= parameter.high and value % step == 0 for value in proposed)
 
 
 def test_the_second_batch_follows_from_the_first() -> None:

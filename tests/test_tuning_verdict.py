@@ -178,6 +178,15 @@ def test_the_price_is_in_the_first_sentence() -> None:
     assert "with dctcp (5.0 % lower on the trials' seeds)" in verdict(found, found.checks[0], 0).words
 
 
+def test_a_price_that_the_check_cannot_measure_is_unknown() -> None:
+    lacking = made(1.0, 1.01, 0.99)
+    lacking.values[GOODPUT] = [None] * 3
+    found = checked(BOTH, lacking, *FRESH, trials=[made(1.0, 1.0, goodput=0.95e8)])
+    assert joint_verdict(found) is Verdict.UNDECIDED
+    assert "they pay with goodput_long_bps, unknown on fresh seeds" in sentence(found)
+    assert "not comparable with untuned l2dct" in verdict(found, found.checks[0], 0).words
+
+
 def test_a_constraint_that_is_not_measured_there_is_said_to_be_left_out() -> None:
     found = checked(KEPT, made(1.0, 1.01, 0.99), *FRESH, left_out=["goodput_long_bps >= 0.9 * dctcp"])
     assert sentence(found) == (
@@ -234,7 +243,8 @@ def test_before_its_check_a_tuning_is_undecided() -> None:
     begun = dataclasses.replace(checked(FASTEST, made(1.0, 1.0), *FRESH), checks=[])
     assert joint_verdict(begun) is Verdict.UNDECIDED
     assert sentence(begun) == "Trials so far: 1, not checked yet; the same command resumes."
-    assert tuning_table(begun)["verdict"] == sentence(begun)
+    table = tuning_table(begun)
+    assert (table["verdict"], list(table["references"]), table["checks"]) == (sentence(begun), ["l2dct", "dctcp"], [])
 
 
 def test_flows_that_the_untuned_scheme_leaves_too_leave_it_open() -> None:

@@ -117,8 +117,8 @@ def _choices(tuning: Tuning, groups: Groups, scales: Sequence[DisplayUnit]) -> C
     results = zip(objectives, scales, columns[len(axes) :], strict=True)
     axes += [(each.metric, scale.unit, min(column), max(column), False) for each, scale, column in results]
     rows = [
-        {"scheme": group, "line": place, "label": label, "axis": axis, "value": value, "said": f"{value:.4g} {unit}"}
-        | {"height": _height(value, low, high, log=log)}
+        {"scheme": group, "line": place, "label": label, "axis": axis, "value": value}
+        | {"said": f"{value:.4g} {unit}".strip(), "height": _height(value, low, high, log=log)}
         for place, (group, label, values) in reversed(list(enumerate(lines)))
         for (axis, unit, low, high, log), value in zip(axes, values, strict=True)
     ]
