@@ -1,7 +1,9 @@
 """Metrics of one run, from tables small enough for mental arithmetic."""
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -9,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shortflow
-from made import make_flows, make_meta, make_ports, make_samples, make_tasks
+from made import make_flows, make_meta, make_ports, make_samples, make_tasks, star, sure
+from shortflow.metrics import catalogue, data
 from shortflow.metrics.absence import check_name
-from shortflow.metrics.catalogue import STATISTICS, measure, named, possible, telling
-from shortflow.metrics.data import USUAL_BINS, Sizes
+from shortflow.metrics.catalogue import STATISTICS, measure, named, possible, short_and_long, telling
+from shortflow.metrics.data import USUAL_BINS, Bins, Sizes
 from shortflow.metrics.statistic import MetricValue
+from shortflow.records import Meta
 
 Rows = list[dict[str, Any]]
 
@@ -149,9 +153,11 @@ def test_a_task_timed_out_if_a_flow_of_it_or_of_a_part_of_it_did() -> None:
     late = {"size_bytes": 1, "start_s": 1.5, "timeouts": 1, "task": 4}
     flows: Rows = [{**late, "id": 0, "timeouts": 0, "task": 0}, {**late, "id": 1, "task": 1}, {**late, "id": 2}]
     queries: Rows = [{"id": number, "start_s": 1.5} for number in (0, 1, 2)]
-    parts = [{"id": 3, "kind": "job", "start_s": 1.5}, {"id": 4, "kind": "shuffle", "start_s": 1.5, "part_of": 3}]
-    metrics = measured(flows, tasks=make_tasks([*queries, *parts]))
-    assert [metrics[f"{task}_timed_out"] for task in ("query", "job", "shuffle")] == [1 / 3, 1, 1]
+    jobs: Rows = [{"id": number, "kind": "job", "start_s": 1.5} for number in (3, 5)]
+    parts: Rows = [{"id": job + 1, "kind": "shuffle", "start_s": 1.5, "part_of": job} for job in (3, 5)]
+    metrics = measured(flows, tasks=make_tasks([*queries, *jobs, *parts]))
+    assert [metrics[f"{task}_timed_out"] for task in ("query", "job", "shuffle")] == [1 / 3, 1 / 2, 1 / 2]
+    assert metrics["timed_out_short"] == 2 / 3
     assert "query_timed_out" not in measured(flows)
     ideal = measured(flows, tasks=make_tasks(queries), ports=make_ports().clear())
     assert "timed_out_short" not in ideal
@@ -190,6 +196,60 @@ def test_an_open_flow_has_missed_its_deadline_once_that_has_passed_and_else_may_
     decided = [flow for flow in flows if flow["id"] != 3]
     assert measured(decided)["deadline_miss"] == 2 / 4
     assert "deadline_miss" not in bounds(decided)
+    at_the_end: Rows = [{**due, "deadline_s": 3.0}]  # due at 4 s, when the run ends
+    assert (measured(at_the_end)["deadline_miss"], "deadline_miss" in bounds(at_the_end)) == (0, True)
+
+
+def test_pauses_and_events_of_the_whole_run_are_those_of_all_ports() -> None:
+    """One port has paused priority 3 four times, another port once."""
+    flows: Rows = [{"id": 0, "size_bytes": 1, "start_s": 1.5, "fct_s": 1.0, "slowdown": 1.0}]
+    ports = make_ports().with_columns(pauses=pl.Series([4, 1], dtype=pl.UInt64), paused_s=pl.Series([0.25, 0.5]))
+    found = [{"priority": 3, "pauses": 4, "paused_s": 0.25}, {"priority": 3, "pauses": 1, "paused_s": 0.5}]
+    found.append({"priority": 4, "pauses": 0, "paused_s": 0.0})
+    metrics = measured(flows, ports=ports, pauses=found, counters={"trims": 8, "marks": 9})
+    assert (metrics["pauses"], metrics["paused_max_s"], metrics["marks_in_run"]) == (5, 0.5, 9)
+    of_priorities = [(metrics[f"pauses_priority_{each}"], metrics[f"paused_max_priority_{each}_s"]) for each in (3, 4)]
+    assert of_priorities == [(5, 0.5), (0, 0)]
+    assert not {"pauses", "paused_max_s", "marks_in_run", "pauses_priority_5"} & {*measured(flows)}
+    of_testbed = {name: value for name, value in make_meta().items() if name != "counters"}
+    tables = {"flows": make_flows(flows), "tasks": make_tasks(), "samples": make_samples(), "ports": make_ports()}
+    names = {row.metric.name for row in measure(tables, cast("Meta", of_testbed))}
+    assert {"marks", "drops_in_run"} <= names
+    assert not {"marks_in_run", "trims", "trims_in_run"} & names, "no switch of the testbed counts these events"
+
+
+def test_a_class_that_the_scenario_declares_has_a_count_without_flows() -> None:
+    metrics = measured(LONG, classes=["long", "rare"])
+    assert metrics["flows_rare"] == 0
+    assert "flows_long" not in metrics, "backlogged flows never finish"
+
+
+def test_a_table_is_read_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: Rows = [{"id": i, "size_bytes": 1, "start_s": 1.5, "fct_s": 1.0 + i, "slowdown": 1.0} for i in range(5)]
+    whole = measured(rows)
+    monkeypatch.setattr(data, "BLOCK_ROWS", 2)
+    assert measured(rows) == whole
+    assert (whole["flows_short"], whole["afct_short_s"]) == (5, 3)
+
+
+def test_an_edit_of_any_source_of_the_metrics_makes_stored_ones_out_of_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found() -> str:
+        catalogue.measuring_id.cache_clear()
+        return catalogue.measuring_id()
+
+    monkeypatch.setattr(catalogue, "__file__", str(tmp_path / "catalogue.py"))
+    for name in ("catalogue.py", "data.py"):
+        (tmp_path / name).write_text("1\n")
+    try:
+        before = found()
+        (tmp_path / "notes.txt").write_text("1\n")
+        assert found() == before
+        (tmp_path / "data.py").write_text("2\n")
+        assert found() != before
+    finally:
+        catalogue.measuring_id.cache_clear()
 
 
 def test_a_metric_that_a_run_does_not_have_is_absent() -> None:
@@ -202,6 +262,7 @@ def test_names_say_what_they_mean() -> None:
     found = known["p99_web_search_s"]
     assert (found.label, found.unit, found.flow_class) == ("p99 FCT", "s", "web_search")
     assert known["utilisation"].unit == "share"
+    assert (known["query_count"].label, known["query_time_s"].label) == ("queries", "query time")
     for wrong, near in (("queue_mean_pkts", "queue_mean_pkt"), ("afct_web_serch_s", "afct_web_search_s")):
         with pytest.raises(shortflow.ConfigError, match=f'did you mean "{near}"'):
             check_name(wrong, ["web_search"])
@@ -250,6 +311,8 @@ def test_tasks_count_by_kind_from_the_end_of_the_warm_up() -> None:
     assert (metrics["query_count"], metrics["query_time_s"], metrics["p99_query_time_s"]) == (2, 1.5, 3.0)
     assert bounds(**run) == {"query_time_s", *(f"p{percent}_query_time_s" for percent in (50, 95, 99, 100))}
     assert metrics["query_miss"] == 0.5
+    late = make_tasks([{"start_s": 1.0, "deadline_s": 2.0}])
+    assert measured([], tasks=late, end_s=3.5)["query_miss"] == 1, "due at 3 s, and unfinished at 3.5 s"
     assert metrics["job_time_s"] == 5.0
     assert not {"job_miss", "request_time_s", "shuffle_time_s"} & set(metrics)
     assert (possible([])["query_time_s"].unit, possible([])["query_time_s"].flow_class) == ("s", None)
@@ -319,6 +382,33 @@ def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
     assert beside["flows_short_upto_10kb"] == 0
     assert "afct_short_upto_10kb_s" not in beside
     assert beside["afct_short_100kb_s"] == 3, "the bins of a class are the same in all runs"
+
+
+def test_a_class_with_flows_in_two_bins_has_these_bins() -> None:
+    two: Rows = [{"size_bytes": size, "start_s": 1.0, "fct_s": 1.0, "slowdown": 1.0} for size in (10_000, 10_001)]
+    shown = {each.size_bin for each in telling(rows_of(two)).values() if each.flow_class and each.size_bin}
+    assert shown == {Sizes(0, 10_000), Sizes(10_000, 100_000)}
+
+
+def test_bins_are_named_by_their_ends() -> None:
+    own = Bins.parse("500,10KB,2MB")
+    assert [(each.name, each.label) for each in own.every] == [
+        ("upto_500b", "≤ 500 B"),
+        ("10kb", "500 B–10 KB"),
+        ("2mb", "10 KB–2 MB"),
+        ("over_2mb", "> 2 MB"),
+    ]
+    assert [each.label for each in USUAL_BINS.every] == ["≤ 10 KB", "10–100 KB", "100 KB–1 MB", "> 1 MB"]
+    assert (own.short, own.long) == (Sizes(0, 10_000), Sizes(2_000_000, None))
+    assert [metric.name for metric in short_and_long(own)] == [
+        *("slowdown_p99_upto_10kb", "afct_upto_10kb_s", "flow_goodput_over_2mb_bps")
+    ]
+    (one,) = named({"afct_upto_10kb_s": 1.0}, {"afct_upto_10kb_s"}, [], own)
+    assert (one.metric.size_bin, one.metric.sizes, one.lower_bound) == (own.short, "≤ 10 KB", True)
+    assert possible(["long"])["jain_long"].sizes == ""
+    flows: Rows = [{"size_bytes": 400, "start_s": 1.0, "fct_s": 1.0, "slowdown": 1.0}]
+    tables = {"flows": make_flows(flows), "tasks": make_tasks(), "samples": make_samples(), "ports": make_ports()}
+    assert {row.metric.name: row.value for row in measure(tables, make_meta(), own)}["flows_upto_500b"] == 1
 
 
 def test_short_and_long_flows_are_those_of_all_classes_and_a_flow_that_stalls_slows_the_long_ones() -> None:
@@ -422,6 +512,22 @@ def test_the_sampling_interval_does_not_decide_convergence() -> None:
 
     assert [sampled(every) for every in (1, 2, 5)] == pytest.approx([3.0, 3.0, 3.0])
     assert sampled(20) is None, "samples further apart than a window tell nothing"
+
+
+def test_samples_as_far_apart_as_the_error_advises_are_enough() -> None:
+    def compared(flows: int, **settings: str) -> shortflow.Results:
+        traffic = {"kind": "long-lived", "class": "long", "flows": flows, "from": "0-1", "to": 3}
+        scenario = star([traffic], 4, duration="250ms", warmup="10ms")
+        return shortflow.compare(scenario, "dctcp", 1, settings={**settings}, ideal=False)
+
+    for name in ("convergence_long_s", "jain_sampled_long"):
+        with pytest.raises(shortflow.ConfigError, match=f"^{name}: needs two or more") as refused:
+            compared(2).require(name)
+        key, every = sure(re.search(r"`--set (\S+)=(\d+)us` records it", str(refused.value))).groups()
+        assert name in compared(2, **{key: f"{every}us"}).metric_names
+        assert name not in compared(2, **{key: f"{2 * int(every)}us"}).metric_names
+        with pytest.raises(shortflow.ConfigError, match="of class long, and no run here has one"):
+            compared(1, **{key: f"{every}us"}).require(name)
 
 
 def test_a_flow_that_has_stopped_delays_no_convergence() -> None:

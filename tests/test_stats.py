@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shortflow.errors import TooLittle
 from shortflow.metrics import stats
 
 
@@ -21,6 +22,8 @@ def test_nearest_rank_by_hand() -> None:
 def test_no_such_percentile(percent: float) -> None:
     with pytest.raises(ValueError, match="percentile"):
         stats.nearest_rank(np.array([1.0]), percent)
+    with pytest.raises(TooLittle, match="needs values"):
+        stats.rank(0, 50)
 
 
 def test_rank_correlations_by_hand() -> None:

@@ -236,10 +236,15 @@ def test_a_result_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
 
 
 def test_right_columns_of_wrong_types_are_damaged(tmp_path: Path) -> None:
-    flows = make_result().flows.with_columns(pl.col("marks").cast(pl.Int64))
-    write_run(with_tables(make_result(), flows=flows), tmp_path / "run")
-    with pytest.raises(DamagedResult, match=r"flows\.parquet: damaged: marks: found Int64 in place of UInt32"):
-        load_run(tmp_path / "run")
+    flows = make_result().flows
+    for changed, wanted in (
+        (flows.with_columns(pl.col("marks").cast(pl.Int64)), "marks: found Int64 in place of UInt32"),
+        (flows.with_columns(source=pl.lit(None, pl.String)), "source: 3 of 3 rows have no value"),
+        (flows.drop("marks", "id"), "has no id, marks, or was written by another version"),
+    ):
+        write_run(with_tables(make_result(), flows=changed), tmp_path / "run")
+        with pytest.raises(DamagedResult, match=rf"flows\.parquet: damaged: {wanted}"):
+            load_run(tmp_path / "run")
 
 
 def test_numbers_that_cannot_be_are_damaged(tmp_path: Path) -> None:

@@ -56,6 +56,7 @@ ROOMS = {
         "metrics/*.py",
         [
             *("test_metrics.py", "test_stats.py", "test_bins.py", "test_receipt.py", "test_named_sizes.py"),
+            *("test_collection.py", "test_store.py::test_right_columns_of_wrong_types_are_damaged"),
             *(
                 "test_golden.py",
                 "test_tables.py",
@@ -63,6 +64,7 @@ ROOMS = {
                 f"{INTERVALS}a_stake_is_what_one_late_flow_does",
             ),
             f"{INTERVALS}a_task_has_a_timeout_in_it_if_it_is_as_long_and_any_class_had_one",
+            f"{INTERVALS}the_risk_of_a_scheme_is_that_of_its_own_buffer",
         ],
     ),
     "store": (

@@ -10,6 +10,7 @@ from shortflow.metrics.catalogue import (
     CONVERGENCE,
     DISTANCE,
     FLOWS_DONE,
+    JAIN,
     MEAN_FCT,
     OF_COUNTED_FLOWS,
     SHORT_JAIN,
@@ -41,10 +42,11 @@ def missing(name: str, present: Iterable[Metric], metas: Iterable[Meta], bins: B
     wanted = possible((metric.flow_class for metric in metrics if metric.flow_class), bins).get(name)
     if wanted is None:
         return unknown_name("metric", name, [metric.name for metric in metrics])
+    of_class = [metric.statistic for metric in metrics if metric.flow_class == wanted.flow_class]
     if wanted.statistic in (CONVERGENCE, SHORT_JAIN):
         windows_s = (meta.get("fairness_windows_s", {}).get(wanted.flow_class or "") for meta in metas)
-        return _unrecorded(wanted, min((window_s for window_s in windows_s if window_s), default=None))
-    of_class = [metric.statistic for metric in metrics if metric.flow_class == wanted.flow_class]
+        shortest_s = min((window_s for window_s in windows_s if window_s), default=None)
+        return _unrecorded(wanted, shortest_s if JAIN in of_class else None)
     mean = BIN_MEAN_FCT if wanted.flow_class and wanted.size_bin else SIZE_MEAN_FCT if wanted.size_bin else MEAN_FCT
     is_counted = replace(wanted, statistic=mean) in metrics
     is_finite = wanted.flow_class is None or FLOWS_DONE in of_class
@@ -62,7 +64,7 @@ def missing(name: str, present: Iterable[Metric], metas: Iterable[Meta], bins: B
 def _unrecorded(wanted: Metric, window_s: float | None) -> ConfigError:
     """Error with the sampling interval that a fairness metric needs.
 
-    `window_s` is the runs' shortest window of convergence in seconds; None if no run has backlogged flows.
+    `window_s` is the runs' shortest window of convergence in seconds; None if no run has several backlogged flows.
     """
     flows = f"{wanted.name}: needs two or more backlogged flows of class {wanted.flow_class}"
     if window_s is None:

@@ -245,7 +245,7 @@ FLOW_GOODPUT = OF_CLASS.has(
     "acknowledged payload of all flows divided by the sum of the times for which they were open; backlogged flows count"
     " in the measured time",
 )(lambda flows: flows.flow_goodput_bps)
-OF_CLASS.has(
+JAIN = OF_CLASS.has(
     "jain_<class>",
     "Jain index",
     "",
