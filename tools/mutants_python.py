@@ -327,6 +327,7 @@ class Room:
             for usual, (item, following) in zip(seconds, pairs(tests), strict=True):
                 limit = math.ceil(time.process_time() + 2 + 5 * usual)
                 resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+                signal.alarm(math.ceil(60 + 30 * usual))  # for a test that waits without using the CPU
                 if failed(item, following):
                     return 1
             return 0
@@ -389,7 +390,7 @@ def in_fork(run: Callable[[], int]) -> int:
         status = OUTCOMES.index(FAILED)
         try:
             resource.setrlimit(resource.RLIMIT_DATA, (LIMIT_BYTES, LIMIT_BYTES))
-            signal.alarm(3600)  # for a process that waits without using the CPU
+            signal.alarm(3600)
             status = run()
         finally:
             os._exit(status)
