@@ -15,6 +15,7 @@ from conftest import Command
 from made import make_results, make_rows, make_run, star, sure
 from shortflow.criteria import Criteria
 from shortflow.errors import ExitCode
+from shortflow.metrics.catalogue import possible
 from shortflow.precision import Precision, more_seeds, widths
 from shortflow.report.answer import answer
 from shortflow.result import Record, Result
@@ -186,6 +187,13 @@ def test_a_stake_is_what_one_late_flow_does(run: Result, mean_ms: float, p99_ms:
     assert found["slowdown_short"] == pytest.approx(slowdown)
     assert found["flow_goodput_short_bps"] == pytest.approx(1e8 * (1 - 2 / (2 + mean_ms)))
     assert found["drops"] == found["queue_max_pkt"] == 0
+
+
+def test_a_metric_that_a_run_lacks_has_no_stake_in_it() -> None:
+    run, known = made(8e-3, drops=1), possible(["short", "long"])
+    lacking = [run.stake(known[name]) for name in ("flow_goodput_long_bps", "p99_long_s", "query_time_s")]
+    times = dict.fromkeys(("afct_long_s", "p100_long_s", "flows_long"), 1.0)
+    assert [*lacking, made(8e-3, **times).stake(known["flow_goodput_long_bps"])] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(("longest", "late"), [(8e-3, 10e-3), (11e-3, 9e-3)])

@@ -466,6 +466,8 @@ def test_flows_unfair_at_the_end_converge_later_and_one_flow_shares_with_nobody(
     assert [row.metric.name for row in found if row.lower_bound] == ["convergence_long_s"]
     alone = measured(LONG[:1], samples=unfair)
     assert not [name for name in alone if "jain" in name or "convergence" in name]
+    once = measured(LONG, samples=make_samples(shares((1.0, 2, 2))))
+    assert not {"jain_sampled_long", "convergence_long_s"} & {*once}, "one sample has no interval"
     without = measured(LONG)
     assert "jain_long" in without
     assert "jain_sampled_long" not in without

@@ -16,7 +16,7 @@ from shortflow.report.study import studies
 from shortflow.result import Result
 from shortflow.scenario import Setting, Settings
 from shortflow.store.directories import place_of, write_run
-from shortflow.store.frames import UNSET, varying
+from shortflow.store.frames import UNSET, runs_frame, varying
 from shortflow.store.runs import select_runs
 from shortflow.store.selection import numbered, supersede
 
@@ -129,6 +129,16 @@ def test_what_counts_must_come_from_the_same_code(tmp_path: Path, change: Mappin
     assert shortflow.write_report(tmp_path, tmp_path / "report.html") == 3
 
 
+@pytest.mark.parametrize(("points", "named"), [(5, 5), (7, 4)])
+def test_the_runs_to_repeat_are_at_most_five_groups(tmp_path: Path, points: int, named: int) -> None:
+    old = [make_result(load=f"0.{point}") for point in range(1, points + 1)]
+    stored(tmp_path, [*old, changed(make_result(load="0.9"), build="0+new", finished_at="2021")])
+    with pytest.raises(shortflow.ConfigError) as refused:
+        select_runs(tmp_path)
+    assert str(refused.value).count("dctcp --set load=0.") == named
+    assert str(refused.value).endswith("; and 3 more") is (points == 7)
+
+
 def test_a_changed_law_and_a_restored_one_are_run_again(small: Tables, tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "helper.py").write_text("step = 1.0\n", encoding="utf-8")
@@ -163,6 +173,17 @@ def test_the_table_of_runs_has_what_varies_and_every_metric_everywhere(small: Ta
         same = [column for column in both if column != "transport.ecn"]
         rows = runs.filter(pl.col("run").is_in(frame["run"].to_list()))
         assert frame.select(same).sort("run").equals(rows.select(same).sort("run"))
+
+
+def test_a_parameter_with_the_name_of_a_column_keeps_its_whole_key() -> None:
+    results = []
+    for value in ("7", "8"):
+        named = settings(**{"parameters.seed": (value, "--set"), "parameters.k": (value, "--set")})
+        results.append(changed(make_result(), key=value, scenario_settings=named))
+    frame = runs_frame(results)
+    assert (frame["seed"].to_list(), frame["parameters.seed"].to_list(), frame["k"].to_list()) == (
+        *([1, 1], [7.0, 8.0], [7.0, 8.0]),
+    )
 
 
 def test_the_table_of_runs_is_renewed_when_it_is_out_of_date(small: Tables, tmp_path: Path) -> None:

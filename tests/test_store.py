@@ -19,7 +19,7 @@ import pytest
 import tomli_w
 
 import shortflow as sf
-from conftest import Patch, Tables, started
+from conftest import Command, Patch, Tables, started
 from made import make_result, sure, with_tables
 from shortflow import _core
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
@@ -29,7 +29,7 @@ from shortflow.runs import plan
 from shortflow.scenario import load_scenario
 from shortflow.simulate import simulate_run
 from shortflow.store.directories import loaded, place_of, write_run
-from shortflow.store.files import Kind, new_directory, new_file, write_text
+from shortflow.store.files import Kind, new_directory, new_file, read_json_file, write_text
 from shortflow.store.run_logs import RunLog
 from shortflow.store.runs import Store, load_run, save, select_runs
 
@@ -41,12 +41,13 @@ def everything_below(directory: Path) -> list[str]:
 def test_a_result_comes_back_as_it_was(tmp_path: Path) -> None:
     result = make_result()
     write_run(result, tmp_path / "run", csv=True)
+    assert pl.read_csv(tmp_path / "run" / "flows.csv").height == result.flows.height
     back = load_run(tmp_path / "run")
+    shutil.rmtree(tmp_path / "run")  # the tables are in memory
     assert back.flows.equals(result.flows)
     assert back.samples.equals(result.samples)
     assert back.ports.equals(result.ports)
     assert (back.meta, back.provenance, back.metrics) == (result.meta, result.provenance, result.metrics)
-    assert pl.read_csv(tmp_path / "run" / "flows.csv").height == result.flows.height
 
 
 def test_the_events_of_a_burst_come_back_unless_they_are_damaged(tmp_path: Path) -> None:
@@ -73,6 +74,33 @@ def test_every_damaged_run_is_named_at_once(tmp_path: Path) -> None:
     (tmp_path / "b" / "result.json").mkdir()
     with pytest.raises(DamagedResult, match=r"b/result\.json: damaged: Is a directory"):
         load_run(tmp_path / "b")
+
+
+def test_damaged_logs_of_all_stores_below_are_named(tmp_path: Path) -> None:
+    for name in "ab":
+        save([make_result()], tmp_path / name)
+        (log,) = (tmp_path / name / "run-logs").iterdir()
+        log.write_bytes(log.read_bytes().replace(b"0", b"1", 1))
+    with pytest.raises(DamagedResult, match=r"a/run-logs/.* line 1: damaged.*\n.*b/run-logs/.* line 1: damaged"):
+        select_runs(tmp_path)
+
+
+def test_a_claim_is_renewed_with_its_runs(small: Tables, tmp_path: Path, monkeypatch: Patch) -> None:
+    one, other = plan(load_scenario(small), ["tcp"], [1, 2])
+    store = Store(tmp_path)
+
+    def claims() -> list[tuple[set[str], float]]:
+        lines = [json.loads(line[9:]) for line in store.log.path.read_bytes().splitlines()]
+        return [({*line["keys"]}, line["time"]) for line in lines if line["line"] == "claim"]
+
+    assert store.claim(one)
+    assert store.claim(other)
+    store.log.renew()
+    assert len(claims()) == 2, "both claims are new"
+    monkeypatch.setattr("shortflow.store.run_logs._RENEW_S", -1.0)
+    store.log.renew()
+    *_, (_, before), (keys, after) = claims()
+    assert (keys, after >= before) == ({one.key, other.key}, True)
 
 
 @pytest.mark.parametrize(("later_s", "is_ours"), [(-1.0, False), (1.0, True)])
@@ -225,6 +253,54 @@ def test_a_process_killed_while_writing_leaves_no_result_and_its_leftovers_are_s
     with new_directory(tmp_path / "runs" / "busy") as directory:
         Store(tmp_path)
         assert list((tmp_path / "runs").iterdir()) == [directory], "what a living process writes is not swept"
+
+
+def test_what_is_swept_before_it_is_locked_is_made_again(tmp_path: Path, monkeypatch: Patch) -> None:
+    """Another process may remove the hidden directory between its creation and the lock."""
+    lock, swept = fcntl.flock, list[Path]()
+
+    def flock(file: int, option: int) -> None:
+        if not swept:
+            swept.extend(tmp_path.iterdir())
+            swept[0].rmdir()
+        lock(file, option)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fcntl, "flock", flock)
+        with new_directory(tmp_path / "run") as directory:
+            (directory / "file").write_text("whole")
+    assert len(swept) == 1
+    assert everything_below(tmp_path) == ["run", "run/file"]
+
+
+def test_a_leftover_that_cannot_be_opened_stays(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / ".partial@link").symlink_to(tmp_path / "precious")
+    (tmp_path / "runs" / ".partial@old").touch()
+    Store(tmp_path)
+    assert everything_below(tmp_path / "runs") == [".partial@link"]
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_a_json_file_of_another_shape_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    path.write_text('{"a": 1}')
+    assert read_json_file(path, dict[str, int], "repeat the command") == {"a": 1}
+    for text in ('{"a": "x"}', "{"):
+        path.write_text(text)
+        with pytest.raises(DamagedResult, match=r"kept\.json: damaged: .*; remove it, and repeat the command$"):
+            read_json_file(path, dict[str, int], "repeat the command")
+    path.unlink()
+    with pytest.raises(OSError, match=r"No such file or directory: .*kept\.json"):
+        read_json_file(path, dict[str, int], "repeat the command")
+
+
+@pytest.mark.usefixtures("scenario")
+def test_a_directory_of_another_run_is_refused(shortflow: Command) -> None:
+    for seed, code in (("1", ExitCode.FINE), ("1", ExitCode.FINE), ("2", ExitCode.WRONG_INPUT)):
+        answer = shortflow("run", "small.toml", "--scheme", "dctcp", "--seed", seed, "--out", "one", code=code)
+    assert "--out: one holds the result of another run (small, dctcp, seed 1)" in answer.stderr
 
 
 def test_a_result_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:

@@ -83,6 +83,15 @@ def test_constraints_are_read() -> None:
     assert Constraint.parse("queue_mean_pkt <= 30") == Constraint("queue_mean_pkt", "<=", 30.0)
 
 
+def test_a_goal_as_text_is_that_of_the_options() -> None:
+    goal = Goal.parse([AFCT], [GOODPUT], ["p99_short_s <= 5ms", f"{GOODPUT} >= 0.99 * dctcp"])
+    assert goal.text == (
+        "least afct_short_s and largest goodput_long_bps, subject to p99_short_s <= 0.005s and "
+        "goodput_long_bps >= 0.99 * dctcp"
+    )
+    assert repr(tuning_of(FASTEST, made(1.0))) == "<Tuning s, l2dct: least afct_short_s; 1 trial>"
+
+
 ASKED: dict[str, Any] = {"baseline": "dctcp", "seeds": 1, "batch": 8}
 
 
@@ -189,8 +198,15 @@ def test_importance_is_for_the_trials_that_are_good() -> None:
     values = [{W_MAX.key: 1 + 0.8 * w_max, W_MIN.key: 0.05 + 0.19 * w_min} for w_max, w_min in places]
     trials = [dataclasses.replace(trial, values=each) for trial, each in zip(found.trials, values, strict=True)]
     question = dataclasses.replace(found.question, parameters=[W_MAX, W_MIN])
-    of_goodput = importances(Tuning(question, REFERENCES, trials))[1]
+    tuning = Tuning(question, REFERENCES, trials)
+    of_goodput = importances(tuning)[1]
     assert of_goodput[W_MAX.key] > of_goodput[W_MIN.key]
+    *_, chart = plots(tuning)
+    shares: dict[str, list[float]] = {}
+    for row in chart.rows:
+        shares.setdefault(row["panel"], []).append(row["share"])
+    assert list(shares) == [AFCT, GOODPUT]
+    assert all(each == sorted(each, reverse=True) for each in shares.values()), "the most important first"
 
 
 def test_what_is_worse_than_usual_after_a_third_of_the_seeds_is_given_up() -> None:
@@ -260,7 +276,10 @@ def test_the_trade_off_has_every_trial_by_what_it_is_worth() -> None:
     assert "trial 2: transport.w_max = 1.5" in {row["label"] for row in trade_off.rows}
     assert len(history.panels) == 2, "one for each objective"
     line = [row for row in choices.rows if row["scheme"] == "feasible"]
-    assert [row["said"] for row in line] == ["1.5", "1.6 s", "90 Mbps"]
+    assert {row["label"] for row in line} == {"trial 2: transport.w_max = 1.5"}
+    assert [(row["axis"], row["value"], row["said"]) for row in line] == [
+        *((W_MAX.key, 1.5, "1.5"), (AFCT, 1.6, "1.6 s"), (GOODPUT, 90.0, "90 Mbps"))
+    ]
     assert [row["height"] for row in line] == pytest.approx([(1.5 - 1) / 4, 1.0, 40 / 60]), (
         "from 1 to 5, from 0.5 to 1.6, from 50 to 110"
     )
@@ -309,6 +328,17 @@ def test_another_question_needs_another_directory(small: Tables, tmp_path: Path)
     kept.write_text('{"question": 1}')
     with pytest.raises(DamagedResult, match=r"tuning\.json: damaged"):
         run_tuning(small, tmp_path / "t", trials=8)
+
+
+def test_the_number_of_runs_is_expected_from_the_beginning(small: Tables, tmp_path: Path) -> None:
+    """One seed of two schemes and eight trials, one fresh run of each scheme first, then two seeds of scheme, baseline
+    and the chosen trial: 10 + 2 + 6."""
+    told: list[tuple[float, int, int]] = []
+    options: dict[str, Any] = {"trials": 8, "seeds": 1, "check_seeds": 2, "progress": lambda *of: told.append(of[:3])}
+    tuned(shortflow.load({**small, "duration": "20ms"}), "l2dct", ["transport.w_max=3:5"], tmp_path / "t", **options)
+    assert {total for _, _, total in told} == {18}
+    assert told == sorted(told)
+    assert told[-1][1] == 18
 
 
 def test_what_holds_no_tuning_is_an_error_that_names_the_file(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Verdict of a check of found parameters, and its text."""
 
 import dataclasses
+import html
+from pathlib import Path
 
 import pytest
 
@@ -8,10 +10,11 @@ from made import sure
 from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, MISS, checked, made
 from shortflow.judge.verdicts import Verdict
 from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective
-from shortflow.tuning.pages import tuning_table
+from shortflow.tuning.pages import tuning_table, write_page
+from shortflow.tuning.plots import plots
 from shortflow.tuning.record import Tuning
 from shortflow.tuning.tables import sections
-from shortflow.tuning.verdict import joint_verdict, sentence, verdict
+from shortflow.tuning.verdict import joint_verdict, sentence, verdict, verdicts
 
 
 @pytest.mark.parametrize(
@@ -176,6 +179,20 @@ def test_the_price_is_in_the_first_sentence() -> None:
         "The found parameters hold on fresh seeds; they pay with goodput_long_bps, 4.0 % lower on fresh seeds."
     )
     assert "with dctcp (5.0 % lower on the trials' seeds)" in verdict(found, found.checks[0], 0).words
+
+
+def test_a_page_has_verdict_tables_and_charts(tmp_path: Path) -> None:
+    trials = [made(1.0, 1.0), made(1.5, 1.5, goodput=1.5e8)]
+    found = checked(BOTH, made(1.0, 1.01, 0.99), *FRESH, trials=trials)
+    write_page(found, tmp_path / "report.html")
+    page = html.unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
+    words = [sentence(found), *(each.words for each in verdicts(found)), found.question.goal.text]
+    shown = [
+        "Trials and checks",
+        *(section.heading for section in sections(found)),
+        *(each.heading for each in plots(found)),
+    ]
+    assert not [text for text in (*words, *shown) if text not in page]
 
 
 def test_a_price_that_the_check_cannot_measure_is_unknown() -> None:

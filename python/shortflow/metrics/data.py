@@ -508,7 +508,7 @@ class RunData:
 
     def forget(self) -> None:
         """Drops all groups of flows. They refer to this object, so that keeping them would leave a reference cycle."""
-        for name in ("flows", "classes", "sizes", "tasks", "collectives"):
+        for name in ("flows", "classes", "sizes"):
             vars(self).pop(name, None)
 
     @functools.cached_property

@@ -187,7 +187,7 @@ def _found(directory: Path) -> tuple[list[Result], list[str]]:
             places.append(place)
     in_logs: list[Result] = []
     in_lines = []
-    for store in dict.fromkeys(stores):
+    for store in sorted({*stores}):
         kept = Kept()
         RunLogs(store).more(kept)
         in_logs += kept.results
