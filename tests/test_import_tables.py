@@ -350,6 +350,8 @@ def test_one_bad_file_of_two_is_named(shortflow: Command, tmp_path: Path) -> Non
         ("size_kb,cdf\n100,0.5\n200,1\n", "expected KB for bytes or kbit for bits"),
         ("6,0\n6,0.5\n20,1\n", "bytes or packets?"),
         ("1000,0.5\n2000,1.2\n", 'x:2: share: "1.2"; expected a share up to 1'),
+        ("a,b\n1000,0.5\n2000,1\n", 'x:1: header: "a,b"; expected columns of known names'),
+        ("a,b,rate\nh0,s0,10Gbps\n", "x: has the format edge-list; expected a size and a share in each line"),
     ],
 )
 def test_scenarios_and_lists_refuse_the_same_files(shortflow: Command, tmp_path: Path, text: str, message: str) -> None:

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from shortflow.errors import ConfigError
+from shortflow.imports import edge_list, flow_tables, samples, size_tables
 from shortflow.imports.columns import is_number
 from shortflow.imports.delimited import grid, number
 from shortflow.imports.files import File
 from shortflow.imports.formats import known_format
 from shortflow.imports.parts import Options, Part, SizeTable
 from shortflow.imports.sizes import looks_like_packets
+from shortflow.imports.tables import unclear
 from shortflow.imports.traffic import sizes_text
 from shortflow.lazy import pl
 
@@ -17,6 +19,9 @@ _COLUMNS = 2
 _BYTES, _SHARES = ("bytes", "size_bytes"), ("cumulative", "cdf", "share")
 """Headers of the core's form."""
 _ROUNDING = 1e-9
+_READ = (size_tables.SIZES, samples.SAMPLES, flow_tables.FLOWS)
+"""Formats that are read, the last for its error about the missing column. Other formats are refused by their names,
+because their errors ask for hosts, links or settings."""
 
 
 def converted(directory: Path, names: list[str]) -> dict[str, tuple[str, str]]:
@@ -74,7 +79,10 @@ def described(path: Path, unit: str | None) -> tuple[str, SizeTable, list[str]]:
 def _read(file: File, options: Options) -> tuple[str, SizeTable, list[str]]:
     """Format, distribution, and notes, with sentences on data that was left out."""
     form = known_format(file)
-    part = form.read(file, options) if form else Part()
+    # The columns of a table of numbers may be called `a,b`, as those of an edge list are.
+    if form is edge_list.EDGES and (error := unclear(file)):
+        raise error
+    part = form.read(file, options) if form in _READ else Part()
     if form and part.sizes:
         return form.name, part.sizes, [*part.notes, *(f"Left out: {each}" for each in part.left_out)]
     # The message does not quote the line, because a scenario of somebody else may name any file of this computer.
