@@ -1,14 +1,19 @@
 """Fig. 14 of L2DCT on Linux, with a stand-in for the program."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import shortflow
 from conftest import Command, Patch
+from shortflow.api.judge import Verdict
+from shortflow.api.runs import Results
 from shortflow_linux import kernels
 from shortflow_papers import fig14_on_linux as fig14
+from shortflow_papers.lab.finding import Finding
 from stand_in import StandIn, document, stand_in
 
 
@@ -48,7 +53,7 @@ def test_fig14_resumes_and_decides_its_claims(monkeypatch: Patch, kernel: StandI
     assert len(made) == 3
     assert "8 of 8" in text
     code, made, text = calls("--json")
-    assert (code, made) == (0, []), "one that kept time takes the other's place"
+    assert (code, made) == (1, []), "one that kept time takes the other's place; one of the claims differs"
     verdicts = {claim["id"].removeprefix("l2dct/fig14"): claim["verdict"] for claim in json.loads(text)["claims"]}
     assert verdicts["a-testbed-vs-dctcp"] == verdicts["a-testbed-vs-tcp"] == "untested", "one flow is not every number"
     (gaps,) = (each["measured"] for each in json.loads(text)["claims"] if each["id"].endswith("finish-gap"))
@@ -65,6 +70,35 @@ def test_fig14_resumes_and_decides_its_claims(monkeypatch: Patch, kernel: StandI
     assert claims["b-testbed-fair-baselines"]["verdict"] == claims["b-testbed-finish-gap"]["verdict"] == "untested"
     assert "kept time in 0 of the 4 runs" in claims["b-testbed-fair-baselines"]["reason"]
     assert "kept time in 2 of the 6 runs" in claims["b-testbed-finish-gap"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("worst", "best", "kept", "options", "code"),
+    [
+        (Verdict.AGREES, Verdict.AGREES, "trustworthy", (), 0),
+        (Verdict.DIFFERS, Verdict.AGREES, "trustworthy", (), 0),
+        (Verdict.DIFFERS, Verdict.DIFFERS, "trustworthy", ("--allow-late",), 1),
+        (Verdict.UNTESTED, Verdict.UNTESTED, "trustworthy", ("--allow-late",), 1),
+        (Verdict.UNTESTED, Verdict.UNTESTED, "too late", (), 1),
+        (Verdict.UNTESTED, Verdict.UNTESTED, "too late", ("--allow-late",), 0),
+    ],
+)
+def test_the_exit_code_is_that_of_reproduce_but_for_late_runs(
+    monkeypatch: Patch,
+    kernel: StandIn,
+    shortflow: Command,
+    worst: Verdict,
+    best: Verdict,
+    kept: str,
+    options: Sequence[str],
+    code: int,
+) -> None:
+    settings = fig14._settings("tcp", 1, fig14.SCALED_MB)
+    kernel.of_scheme = dict.fromkeys(fig14.SCHEMES, document(kept, fig14.SCENARIO, "tcp", settings))
+    (claim, *_) = fig14.fig14_claims({1: Results([], fig14.SCENARIO, "", {})})
+    monkeypatch.setattr(fig14, "fig14_claims", lambda _: [replace(claim, finding=Finding(worst, best))])
+    run = ("linux", "fig14", "--flows", "1", "--repeat", "1", "--attempts", "1", *options)
+    assert "in a simulation" not in shortflow(*run, code=code).stdout, "the kernel was measured"
 
 
 @pytest.mark.parametrize("size_mb", [fig14.SCALED_MB, fig14.FULL_MB])

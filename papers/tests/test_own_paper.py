@@ -3,10 +3,11 @@
 import functools
 import logging
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -17,7 +18,7 @@ from shortflow.api.runs import plan
 from shortflow.api.scenarios import Settings, load_scenario
 from shortflow.errors import ExitCode
 from shortflow_papers import lab, papers
-from shortflow_papers.lab.finding import Finding, fact
+from shortflow_papers.lab.finding import fact
 from shortflow_papers.lab.quantity import ClaimCondition
 from shortflow_papers.lab.study import Scale
 from shortflow_papers.papers.common import NS_DEFAULTS
@@ -270,43 +271,53 @@ def test_a_study_makes_the_runs_of_compare_unless_it_names_defaults() -> None:
     assert run(linux, NS_DEFAULTS) == run({**stated, **linux}, {})
 
 
-def fails(*_: object) -> Mapping[str, Finding]:
-    """Claim of another package that raises an error."""
+SHORT = {"traffic.1.repeat": 1, "duration": "50ms"}
+"""Settings under which a run of `incast` takes a few milliseconds."""
+
+
+def raises() -> NoReturn:
+    """Claim or drawing of another package that raises an error."""
     raise KeyError("drops_per_flow")
 
 
-def undrawn() -> list[lab.Drawing]:
-    """Drawing of another package that raises an error."""
-    raise KeyError("drops_per_flow")
-
-
-@pytest.mark.usefixtures("mine")
-def test_a_claim_that_raises_is_untested_and_the_others_go_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.fixture
+def notes(mine: Path, caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    """Notes of Shortflow while the new paper `mine` is installed."""
+    assert mine.exists()
     caplog.set_level(logging.INFO, "shortflow")
+    return caplog
+
+
+def test_a_claim_that_raises_is_untested_and_the_others_go_on(tmp_path: Path, notes: pytest.LogCaptureFixture) -> None:
     careless = lab.Figure("mine/fig1", "Fig. 1", "Careless")
-    careless.claim("mine/raises").says("a claim", ClaimCondition("it does not raise", fails))
+    careless.claim("mine/raises").says("a claim", ClaimCondition("it does not raise", lambda _: raises()))
     careless.claim("mine/holds").says("a claim", ClaimCondition("1 is 1", lambda _: {"": fact(holds=True, one=1)}))
-    careless.draw(undrawn)
+    careless.draw(raises)
     unknown = lab.Figure("mine/fig2", "Fig. 2", "Unknown", {"runs": lab.Study("no-such-scenario", ["dctcp"])})
-    unknown.claim("mine/never").says("a claim", ClaimCondition("it does not raise", fails))
+    unknown.claim("mine/never").says("a claim", ClaimCondition("it does not raise", lambda _: raises()))
     done = answered(tmp_path, ask_reproduction([careless, unknown], Scale.QUICK))
-    raises, holds = done.claims
+    careless_claim, holds = done.claims
     assert done.figures[0].has_errors
-    assert (raises.finding.verdict.value, holds.finding.verdict.value) == ("untested", "agrees")
-    assert raises.reason == "deciding the claim raises KeyError: 'drops_per_flow'"
-    assert "left out: mine/fig2: ConfigError: " in caplog.text
-    assert "mine/fig1: drawing raises KeyError: 'drops_per_flow'; the page has no chart of it" in caplog.text
+    assert (careless_claim.finding.verdict.value, holds.finding.verdict.value) == ("untested", "agrees")
+    assert careless_claim.reason == "deciding the claim raises KeyError: 'drops_per_flow'"
+    assert "left out: mine/fig2: ConfigError: " in notes.text
+    assert "mine/fig1: drawing raises KeyError: 'drops_per_flow'; the page has no chart of it" in notes.text
     with pytest.raises(ConfigError, match=r"mine/fig2: ConfigError: .*no-such-scenario"):
         answered(tmp_path, ask_reproduction([unknown], Scale.QUICK))
 
 
 @pytest.mark.usefixtures("mine")
+def test_a_claim_of_another_package_says_nothing_of_choices_whose_outcomes_nobody_stores(tmp_path: Path) -> None:
+    figure = lab.Figure("mine/fig1", "Fig. 1", "Wrong")
+    figure.claim("mine/never").says("a claim", ClaimCondition("1 is 2", lambda _: {"": fact(holds=False, one=1)}))
+    (judged,) = answered(tmp_path, ask_reproduction([figure], Scale.QUICK)).claims
+    assert (judged.finding.verdict.value, judged.reason) == ("differs", "")
+
+
 def test_an_unknown_name_leaves_its_claim_untested_and_the_chart_is_drawn(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, notes: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "shortflow")
-    short = {"traffic.1.repeat": 1, "duration": "50ms"}
-    burst = lab.Study("incast", ["tcp", "dctcp"], {"servers": [2, 3]}, quick_seeds=1, quick=short)
+    burst = lab.Study("incast", ["tcp", "dctcp"], {"servers": [2, 3]}, quick_seeds=1, quick=SHORT)
     figure = lab.Figure("mine/fig1", "Fig. 1", "Names", {"burst": burst})
     for name, quantity in {
         "metric": lab.change("dctcp", "tcp", "queue_p98_pkt").over("servers"),
@@ -326,26 +337,23 @@ def test_an_unknown_name_leaves_its_claim_untested_and_the_chart_is_drawn(
         'servers: the grid has 2, 3; name one, such as servers=2 in at(…), or take every value with over("servers")',
     ]
     assert [len(each.charts) for each in done.figures] == [1]
-    assert "drawing" not in caplog.text
+    assert "drawing" not in notes.text
     for curves, error in (
         (lab.Curves("servers", "drop", "servers", "Drops"), '"drop": unknown metric; did you mean "drops"?'),
         (lab.Curves("servers", "drops", "", "Drops", schemes=["tpc"]), '"tpc": unknown scheme of the study; did you'),
     ):
         drawn = replace(figure, claims=[], draws=[curves])
         assert answered(tmp_path, ask_reproduction([drawn], Scale.QUICK)).figures[0].has_errors
-        assert f"mine/fig1: drawing raises ConfigError: {error}" in caplog.text
+        assert f"mine/fig1: drawing raises ConfigError: {error}" in notes.text
 
 
-@pytest.mark.usefixtures("mine")
-def test_a_law_that_raises_leaves_its_claims_untested(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "shortflow")
+def test_a_law_that_raises_leaves_its_claims_untested(tmp_path: Path, notes: pytest.LogCaptureFixture) -> None:
     (tmp_path / "law.py").write_text(
         "from shortflow import CongestionControl\n\n\nclass Bad(CongestionControl):\n"
         "    def on_ack(self, window, ack):\n        raise KeyError('gain')\n"
     )
-    short = {"traffic.1.repeat": 1, "duration": "50ms"}
-    bad = lab.Study("incast", ["tcp", f"{tmp_path / 'law.py'}:Bad"], {"servers": [2]}, quick_seeds=1, quick=short)
-    good = lab.Study("incast", ["tcp", "dctcp"], {"servers": [2]}, quick_seeds=1, quick=short)
+    bad = lab.Study("incast", ["tcp", f"{tmp_path / 'law.py'}:Bad"], {"servers": [2]}, quick_seeds=1, quick=SHORT)
+    good = lab.Study("incast", ["tcp", "dctcp"], {"servers": [2]}, quick_seeds=1, quick=SHORT)
     figure = lab.Figure("mine/fig1", "Fig. 1", "Two studies", {"bad": bad, "good": good})
     figure.claim("mine/never").says("a claim", lab.change("Bad", "tcp", "queue_p99_pkt").below())
     figure.claim("mine/decided").says("a claim", lab.change("dctcp", "tcp", "queue_p99_pkt", "good").alike(2))
@@ -354,6 +362,6 @@ def test_a_law_that_raises_leaves_its_claims_untested(tmp_path: Path, caplog: py
     assert done.figures[0].has_errors
     assert never.reason == "a run failed: Bad: KeyError: 'gain' (law.py:6)"
     assert (never.finding.verdict.value, decided.finding.verdict.value) == ("untested", "agrees")
-    assert "mine/fig1: a run of the study bad failed; claims that read the study are untested: " in caplog.text
+    assert "mine/fig1: a run of the study bad failed; claims that read the study are untested: " in notes.text
     with pytest.raises(ConfigError, match="gain"):
         answered(tmp_path, ask_reproduction([replace(figure, id="l2dct/fig1")], Scale.QUICK))

@@ -10,7 +10,6 @@ from shortflow import ConfigError
 from shortflow.api.commands import Answer, Arg, ExitCode, Lines, Opt, command, note, note_report, progress_bar
 from shortflow.api.commands import options as given
 from shortflow.api.files import Kind, write_text
-from shortflow.api.judge import Verdict
 from shortflow.api.pages import Block, Words
 from shortflow.api.runs import Runner, Store, concluding
 from shortflow_papers import papers
@@ -136,8 +135,7 @@ def reproduce(
     note_report(write_pages(done, out), len(done.runs), len(done.reused), done.seconds)
     for change, places in done.not_reached.items():
         note(f"{change} is not followed by {', '.join(places)}")
-    # An untested claim fails, too: otherwise a script would take a claim that no run decides for one that holds.
-    fails = any(judged.finding.verdict in (Verdict.DIFFERS, Verdict.UNTESTED) for judged in done.claims)
+    fails = any(judged.fails for judged in done.claims)
     has_errors = any(figure.has_errors for figure in done.figures) or len(done.figures) < len(chosen_figures)
     code = ExitCode.CLAIM_FAILED if fails or has_errors else ExitCode.FINE
     rows = {"sensitivity": [_row(shift) for shift in moved]} if moved else {}

@@ -11,7 +11,7 @@ from shortflow_papers.lab.data import Data
 from shortflow_papers.lab.figure import Claim
 from shortflow_papers.lab.finding import OVER_SET_UPS, Finding, finite
 from shortflow_papers.lab.study import Scale
-from shortflow_papers.papers import choices
+from shortflow_papers.papers import OWN, choices
 from shortflow_papers.reproduction.tried import Tried, stored
 
 NEAR = (10, 20, 30)
@@ -82,8 +82,10 @@ class Judged:
         same = self.scale is Scale.QUICK or (quick and quick.taken.verdict == self.finding.verdict)
         values = sum(len(choice.others) for choice in choices(self.claim.paper).values())
         sentences = [each.elsewhere(scale, values) for scale, each in tried.items()]
-        if here or not sentences:
-            sentences.insert(0, here.sentence(values) if here else "no other choice was tried")
+        if here:
+            sentences.insert(0, here.sentence(values))
+        elif not sentences and values and self.claim.paper in OWN:  # outcomes of other packages are stored nowhere
+            sentences.append("no other choice was tried")
         return "; ".join(part for part in (self.claim.because if same else "", *sentences) if part)
 
     @property
@@ -129,6 +131,14 @@ class Judged:
             return ClaimGroup.NO_HARM
         about_others = self.agrees_emptily or self.baseline in (Baseline.EQUATION, Baseline.OTHERS)
         return ClaimGroup.OTHERS if about_others else ClaimGroup.SCHEME
+
+    @property
+    def fails(self) -> bool:
+        """True if commands end with exit code 1: the claim differs or is untested.
+
+        Without the latter, a script would take a claim that no run decides for one that holds.
+        """
+        return self.finding.verdict in (Verdict.DIFFERS, Verdict.UNTESTED)
 
     @property
     def style(self) -> str:
