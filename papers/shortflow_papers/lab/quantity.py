@@ -52,13 +52,16 @@ class Every:
 
     def text(self, key: str) -> str:
         """Text that describes the selected values of the key."""
-        return f"every {key} {self.bounds}".rstrip()
+        # A plural counts things: every number of servers, but every load.
+        is_plural = key.endswith("s") and not key.endswith("ss")
+        return f"every {'number of ' * is_plural}{key} {self.bounds}".rstrip()
 
     @property
     def bounds(self) -> str:
         """Text of the bounds, such as `from 0.2 to 0.8`; empty without bounds."""
-        ends = [f"from {self.low:g}"] * (self.low > float("-inf")) + [f"to {self.high:g}"] * (self.high < float("inf"))
-        return " ".join(ends)
+        if self.low == float("-inf"):
+            return f"up to {self.high:g}" * (self.high < float("inf"))
+        return f"from {self.low:g}" + f" to {self.high:g}" * (self.high < float("inf"))
 
 
 SelectedValues = Value | tuple[Value, ...] | Every
