@@ -40,9 +40,6 @@ def test_receipts_are_those_of_the_flows_on_any_number_of_cores() -> None:
 
 
 def test_an_ideal_scheduler_has_no_receipts() -> None:
-    flows = sf.compare("incast", "ideal-srpt", 1, settings={"servers": "5"}, ideal=False)
-    with pytest.raises(sf.ConfigError, match=r"^receipt_p50_short_s \(.*: no run here has this metric$"):
-        flows.require("receipt_p50_short_s")
     found = sf.run("incast", "ideal-srpt", settings={"servers": "5"})
     assert found.metrics["afct_short_s"] > 0
     assert not [name for name in found.metrics if "receipt" in name]

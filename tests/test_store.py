@@ -13,6 +13,7 @@ import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -20,7 +21,7 @@ import tomli_w
 
 import shortflow as sf
 from conftest import Command, Patch, Tables, started
-from made import make_result, sure, with_tables
+from made import make_flows, make_meta, make_result, sure, with_tables
 from shortflow import _core
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
 from shortflow.front.shell import run_command as execute_command
@@ -30,6 +31,7 @@ from shortflow.scenario import load_scenario
 from shortflow.simulate import simulate_run
 from shortflow.store.directories import loaded, place_of, write_run
 from shortflow.store.files import Kind, new_directory, new_file, read_json_file, write_text
+from shortflow.store.frames import completion
 from shortflow.store.run_logs import RunLog
 from shortflow.store.runs import Store, load_run, save, select_runs
 
@@ -141,7 +143,9 @@ def test_a_store_whose_records_are_gone_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"run-logs, are missing; restore them, or .* metrics are still in "):
         select_runs(tmp_path)
     (tmp_path / "runs.parquet").unlink()
-    with pytest.raises(ConfigError, match=r"run-logs, are missing; restore them, or repeat the command"):
+    with pytest.raises(
+        ConfigError, match=r"run-logs, are missing; restore them, or repeat the command that made the store$"
+    ):
         select_runs(tmp_path)
     shutil.rmtree(tmp_path / "runs")
     with pytest.raises(ConfigError, match="holds no results"):
@@ -227,12 +231,16 @@ def test_a_file_that_is_a_link_or_a_pipe_stays_one(tmp_path: Path) -> None:
     write_text(tmp_path / "pipe", "page", Kind.PAGE)
     assert os.read(reader, 100) == b"page"
     os.close(reader)
+    with pytest.raises(OSError, match=r"this pipe has no reader: .*pipe") as refused:
+        write_text(tmp_path / "pipe", "page", Kind.PAGE)
+    assert refused.value.errno == errno.ENXIO
 
 
 KILLED = """
 import sys, time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from shortflow.store.files import new_directory
 with new_directory(Path(sys.argv[1]) / "runs" / "victim") as directory:
     (directory / "result.json").write_text("{}")
@@ -311,6 +319,38 @@ def test_a_result_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
     assert everything_below(tmp_path) == ["run", *sorted(of_run)]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems cannot exchange two names")
+def test_a_result_below_the_working_directory_is_replaced_in_one_step(tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_run(make_result(seed=1), Path("a/b/run"))
+    rmtree, removed = shutil.rmtree, list[str]()
+
+    def remove(path: Path, **options: Any) -> None:
+        removed.append(path.name)
+        rmtree(path, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", remove)
+        write_run(make_result(seed=2), Path("a/b/run"))
+    assert load_run("a/b/run").provenance["seed"] == 2
+    assert removed
+    assert "run" not in removed, "readers find the earlier result or the later one"
+
+
+def test_flows_that_count_have_their_age_until_they_finish() -> None:
+    """The warm-up ends at 1 s, and the run at 4 s. The unfinished flow has an ideal time of 0.5 s."""
+    flows = make_flows(
+        [
+            {"id": 0, "size_bytes": 1, "start_s": 0.5, "fct_s": 1.0, "slowdown": 1.0},
+            {"id": 1, "size_bytes": 1, "start_s": 1.0, "fct_s": 1.0, "slowdown": 2.0},
+            {"id": 2, "size_bytes": 1, "start_s": 2.0, "ideal_fct_s": 0.5},
+            {"id": 3, "class": "long"},
+        ]
+    )
+    found = completion(flows, make_meta()).select("id", "elapsed_s", "elapsed_slowdown", "censored")
+    assert found.rows() == [(1, 1.0, 2.0, False), (2, 2.0, 4.0, True)]
+
+
 def test_right_columns_of_wrong_types_are_damaged(tmp_path: Path) -> None:
     flows = make_result().flows
     for changed, wanted in (
@@ -332,7 +372,8 @@ def test_numbers_that_cannot_be_are_damaged(tmp_path: Path) -> None:
     for old, new, wanted in (
         ('"unfinished": 0', '"unfinished": NaN', "malformed"),
         ('"warmup_s": 1.0', '"warmup_s": 3.0', r"warmup_s = 3\.0 is not before duration_s = 3\.0"),
-        ('"seed": 1,', '"seed": -1,', "seed -1"),
+        ('"seed": 1,', '"seed": -1,', "seed -1 is not a whole number from 0 to 18446744073709551615"),
+        ('"seed": 1,', '"seed": 18446744073709551616,', ""),
     ):
         assert old in good
         path.write_text(good.replace(old, new), encoding="utf-8")

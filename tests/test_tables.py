@@ -175,6 +175,23 @@ def test_a_class_whose_flows_all_started_in_the_warm_up_says_so() -> None:
         comparison.require("p99_short_s")
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("afct_short_1mb_s", "no short flow of 100 KB–1 MB was counted, as none started in the measured time"),
+        ("p99_over_1mb_s", "no finite flow of > 1 MB was counted, as none started in the measured time"),
+        ("receipt_p50_over_1mb_s", "no finite flow of > 1 MB was counted"),
+        ("convergence_long_s", "needs two or more backlogged flows of class long, and no run here has one"),
+        *((name, "no run here has this metric") for name in ("afct_long_s", "query_time_s")),
+        *((name, "no run here has this metric") for name in ("receipt_p50_short_s", "receipt_upto_100kb_s")),
+    ],
+)
+def test_a_metric_that_no_run_has_says_why(name: str, reason: str) -> None:
+    """The run has two short flows of at most 2 KB, without times of receipt, and one backlogged flow."""
+    with pytest.raises(ConfigError, match=f"^{name}( .*)?: {reason}"):
+        make_results("made", "made", {}, [make_result()]).require(name)
+
+
 def test_units_suit_the_values() -> None:
     assert scale_for(MEAN_FCT.unit, [0.0005, 0.02]).unit == "ms"
     assert scale_for(MEAN_FCT.unit, [20e-6]).unit == "µs"

@@ -105,7 +105,7 @@ class Store:
             done, scenario = result.encoded(), result.provenance["scenario"]
             place = place_in(self.directory, scenario, result.scheme, result.seed, result.key)
             directories.write_tables(done, place)
-            done = Result(done.record, OnDisk(place, done.record["tables"]), at=result.at)
+            done = Result(done.record, OnDisk(place, done.record["tables"]))
         self._add(done)
         return done
 
