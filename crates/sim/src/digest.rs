@@ -98,7 +98,7 @@ rows! {
     Sample { at, subject, value }
     PortRow {
         from, to, rate, tx_bytes, tx_packets, drops, marks, mean_packets, max_packets, mean_bytes, max_bytes,
-        percentiles, utilisation; marks_in_run, trims, trims_in_run, pauses, pauses_by_priority
+        percentiles, utilisation; marks_in_run, trims, trims_in_run, returns, pauses, pauses_by_priority
     }
     Percentiles { packets, bytes }
     DropRow { place, reason, in_run, measured }

@@ -23,8 +23,9 @@
 //!   pull. The paper has a constant for its own network.
 //! - D2: packets take the paths that `routing` selects. The scheme `ndp` sets `spray`, a hash of each packet.
 //!   The paper's senders spray packets over all paths too, and avoid bad paths.
-//! - D3: there is no return to sender. A header that finds no room is dropped, and its packet is sent again
-//!   after the RTO.
+//! - D3: a header that finds no room returns to its sender ([`PacketType::Returned`]). The sender sends the packet
+//!   again with a later pull. If no answer and no pull is due to come, it sends a packet at once. A returned header
+//!   that is dropped, and headers with `queue.returns = false`, leave the packet to the RTO.
 //! - D4: receivers serve their connections round robin. The paper also allows strict priorities.
 //! - D5: a pull that finds nothing to send is kept for a packet in flight, which may have been trimmed.
 //! - D6: the RTO of a packet starts at its departure. If `host.queue` reorders packets, the RTO starts when
@@ -249,6 +250,12 @@ impl Endpoint for Sender {
     }
 
     fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+        if packet.kind == PacketType::Returned {
+            let is_missing = self.repeat(packet.seq).is_some();
+            let is_silent = self.flight.is_empty() && cx.now >= self.pull_by;
+            self.credit += u64::from(is_missing && is_silent); // D3
+            return self.transmit(cx, out);
+        }
         let [word, until_pull] = words(packet);
         self.pull_by = self.pull_by.max(cx.now + Span::from_ps(until_pull));
         let mut answered = self.acknowledge(packet.seq, packet.sack());

@@ -175,6 +175,8 @@ pub struct PortRow {
     pub trims: u64,
     /// Packets trimmed in the whole run. Not part of the digest.
     pub trims_in_run: u64,
+    /// Headers returned to the senders of their data. Not part of the digest.
+    pub returns: u64,
     /// Time average of the backlog, in packets.
     pub mean_packets: f64,
     /// Largest backlog in packets.
@@ -266,6 +268,7 @@ impl PortRow {
             marks_in_run: counters.marked,
             trims: counts.trimmed,
             trims_in_run: counters.trimmed,
+            returns: counts.returned,
             mean_packets: counters.packet_time.as_secs_f64() / seconds,
             max_packets: counters.peak.packets,
             mean_bytes: counters.byte_time as f64 / 1e12 / seconds,

@@ -40,16 +40,19 @@ words! {
         Resend = "resend",
         /// Header of data whose payload a switch has trimmed.
         Trimmed = "trimmed",
+        /// Header of data that a switch has returned to its sender, because the header found no room.
+        Returned = "returned",
     }
 }
 
 impl PacketType {
-    /// True if receivers send packets of this type.
+    /// True if packets of this type go to the sender of data: from receivers, or from a switch that returns
+    /// them.
     pub fn is_answer(self) -> bool {
         match self {
             PacketType::Data | PacketType::Syn | PacketType::Trimmed => false,
             PacketType::Ack | PacketType::SynAck | PacketType::Cnp => true,
-            PacketType::Nack | PacketType::Grant | PacketType::Resend => true,
+            PacketType::Nack | PacketType::Grant | PacketType::Resend | PacketType::Returned => true,
         }
     }
 }
@@ -235,6 +238,9 @@ impl Packet {
         hop: 0,
     };
 
+    /// Value of `hop` at a packet that takes no stored path. At 255 hops it would have one again.
+    const WITHOUT_PATH: u8 = 64;
+
     /// Takes the packet out of its place. A copy without extension remains there.
     #[inline]
     pub fn take(&mut self) -> Packet {
@@ -324,6 +330,12 @@ impl Packet {
     /// Removes the payload. The header has `wire` bytes on the wire.
     pub fn trim(&mut self, wire: u16) {
         (self.kind, self.payload, self.wire) = (PacketType::Trimmed, 0, wire);
+    }
+
+    /// Turns a header round, to the sender of its data at `source`. The header has no stored path: its place
+    /// lies beyond every path, and switches route it hop by hop.
+    pub fn turn_round(&mut self, source: HostId) {
+        (self.kind, self.to, self.hop) = (PacketType::Returned, source, Packet::WITHOUT_PATH);
     }
 
     /// Sets CE if the packet is ECN-capable. Returns `true` if the packet has CE afterwards.

@@ -109,7 +109,7 @@ const SAMPLES: [Declared; 4] = [
     ("subject", "text", false, "port, class or flow"),
     ("value", "real", false, "value of the sample"),
 ];
-const PORTS: [Declared; 20] = [
+const PORTS: [Declared; 21] = [
     ("port", "text", false, "sending and receiving node"),
     ("rate_bps", "count", false, "rate of the link"),
     ("tx_bytes", "count", false, "bytes of the packets whose last bit departed"),
@@ -117,6 +117,12 @@ const PORTS: [Declared; 20] = [
     ("drops", "count", false, "packets of any kind dropped here"),
     ("marks", "count", false, "packets of any kind marked here"),
     ("trims", "count", false, "data packets that lost their payload here"),
+    (
+        "returns",
+        "count",
+        false,
+        "headers of such packets that went back from here to the senders of their data",
+    ),
     ("queue_mean_pkt", "real", false, "time average of the backlog, in packets"),
     ("queue_max_pkt", "count", false, "largest backlog, in packets"),
     (
@@ -349,6 +355,7 @@ pub fn ports(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
         count(rows, |row| Some(row.drops)),
         count(rows, |row| Some(row.marks)),
         count(rows, |row| Some(row.trims)),
+        count(rows, |row| Some(row.returns)),
         real(rows, |row| Some(row.mean_packets)),
         count(rows, |row| Some(u64::from(row.max_packets))),
         packets(0),

@@ -92,6 +92,25 @@ fn pulls_go_at_the_rate_of_the_receivers_link() {
     assert!(trims(&outcome) < 60, "{}", trims(&outcome));
 }
 
+/// 24 first windows of nine packets find room for eight packets and 20 headers. Headers that return take the
+/// place of timeouts: the last flow ends sooner, and each packet is delivered or dropped. A host's port drops
+/// the headers of its own packets.
+#[test]
+fn headers_without_room_return_to_their_senders() {
+    let senders: Vec<String> = (0..24).map(|host| format!("0,h{host},h24,{}", 9 * 1_460)).collect();
+    let senders: Vec<&str> = senders.iter().map(String::as_str).collect();
+    let run = |returns| {
+        let scheme = scheme("ndp", &[("queue.headers", "20"), ("queue.returns", returns)]);
+        run(&scenario(&star(25, "20us", ""), &senders), &scheme)
+    };
+    let last = |outcome: &Outcome| outcome.flows.iter().map(|flow| flow.fct().unwrap()).max().unwrap();
+    let (with, without) = (run("true"), run("false"));
+    let returns = |outcome: &Outcome| outcome.ports.iter().map(|port| port.returns).sum::<u64>();
+    assert_eq!((dropped(&with), timeouts(&with), returns(&without)), (0, 0, 0));
+    assert!(returns(&with) > 100 && dropped(&without) > 100 && timeouts(&without) > 20);
+    assert!(last(&with).times(2) < last(&without), "{} and {}", last(&with), last(&without));
+}
+
 /// Every lost packet is sent again: the first and the last packet (`drop_data`), and packets whose ACK,
 /// NACK, pull or header was lost. Of the faults, only `corrupt` hits all these packets.
 #[test]

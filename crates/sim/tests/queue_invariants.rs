@@ -69,6 +69,7 @@ struct Bench {
     arrival: Option<Instant>,
     done: Option<Instant>,
     offered: u64,
+    returned: u64,
     left: Vec<(Instant, Packet)>,
 }
 
@@ -94,6 +95,7 @@ impl Bench {
             arrival: None,
             done: None,
             offered: 0,
+            returned: 0,
             left: Vec::new(),
         }
     }
@@ -124,8 +126,9 @@ impl Bench {
             Occupancy::Bytes(bytes) => assert!(backlog.bytes <= bytes),
             Occupancy::Unlimited => {}
         }
-        let accounted = self.left.len() + self.port.in_flight();
-        assert_eq!(self.offered, accounted as u64 + self.port.counters().drops.total());
+        let accounted = (self.left.len() + self.port.in_flight()) as u64 + self.returned;
+        assert_eq!(self.offered, accounted + self.port.counters().drops.total());
+        assert_eq!(self.returned, self.port.counters().returned);
         let counted = u64::from(backlog.packets) + self.left.len() as u64;
         assert_eq!(self.port.counters().accepted, counted);
     }
@@ -137,6 +140,11 @@ impl Bench {
                 PortEvent::Arrival(at, _) => (&mut self.arrival, at),
                 PortEvent::Done(at, _) => (&mut self.done, at),
                 PortEvent::Left(left) => panic!("{left:?}"),
+                PortEvent::Returned(header) => {
+                    assert_eq!(self.places.take(header).kind, PacketType::Trimmed);
+                    self.returned += 1;
+                    continue;
+                }
             };
             assert_eq!(pending.replace(at), None);
         }
@@ -195,7 +203,7 @@ proptest! {
             let bytes: u64 = bench.left.iter().map(|(_, packet)| u64::from(packet.wire)).sum();
             prop_assert_eq!(counters.accepted_bytes.get(), bytes);
             let trimmed = bench.left.iter().filter(|(_, packet)| packet.kind == PacketType::Trimmed);
-            prop_assert_eq!(counters.trimmed, trimmed.count() as u64, "{:?}", config);
+            prop_assert_eq!(counters.trimmed, trimmed.count() as u64 + bench.returned, "{:?}", config);
             let marks = bench.left.iter().filter(|(_, packet)| packet.ecn == EcnField::Ce).count() as u64;
             prop_assert!(marks <= counters.marked && counters.marked <= bench.offered);
             for (_, packet) in &bench.left {

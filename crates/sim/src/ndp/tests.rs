@@ -151,6 +151,10 @@ impl Bench {
         self.answer(us, PacketType::Nack, 0, [number * MSS, 0])
     }
 
+    fn returned(&mut self, us: u64, number: u64) -> Vec<u64> {
+        self.answer(us, PacketType::Returned, number, [20 * MSS, 0])
+    }
+
     fn pull(&mut self, us: u64, pulls: u64, received: u64) -> Vec<u64> {
         self.answer(us, PacketType::Grant, received, [pulls, 0])
     }
@@ -188,6 +192,25 @@ fn a_pull_releases_a_packet_and_trimmed_packets_go_first() {
     assert_eq!(bench.pull(101, 1, 0), [1]);
     assert_eq!(bench.pull(102, 3, 0), [3, 4]);
     assert_eq!(bench.pull(103, 2, 0), NONE, "an overtaken pull");
+}
+
+/// D3: the headers of packets 0 and 2 return while an answer for packet 1 is due, and wait for its pull. All
+/// headers of a window of three return: the last one sends a packet at once. A header of a packet that is not
+/// in flight sends nothing.
+#[test]
+fn a_returned_header_sends_a_packet_at_once_if_nothing_else_is_due() {
+    let mut bench = Bench::new(20, 3, None);
+    bench.sent();
+    assert_eq!([bench.returned(50, 0), bench.returned(51, 2)], [NONE, NONE]);
+    assert_eq!(bench.nack(100, 1), NONE);
+    assert_eq!(bench.pull(101, 1, 0), [0]);
+    assert_eq!(bench.returned(150, 0), [0], "no packet is in flight, and no pull is due");
+    let mut lost = Bench::new(20, 3, None);
+    lost.sent();
+    assert_eq!([50, 51].map(|us| lost.returned(us, us - 50)), [NONE, NONE]);
+    assert_eq!(lost.returned(52, 2), [0]);
+    assert_eq!(lost.returned(53, 1), NONE, "packet 1 is queued");
+    assert_eq!(lost.pull(100, 2, 0), [1, 2]);
 }
 
 /// D5: four packets are all of a message. Pulls that find nothing to send are kept for packets in flight,

@@ -19,6 +19,8 @@ pub struct PortCounts {
     pub marked: u64,
     /// Packets trimmed.
     pub trimmed: u64,
+    /// Headers returned to the senders of their data.
+    pub returned: u64,
 }
 
 impl PortCounts {
@@ -30,6 +32,7 @@ impl PortCounts {
             drops: self.drops.since(before.drops),
             marked: self.marked - before.marked,
             trimmed: self.trimmed - before.trimmed,
+            returned: self.returned - before.returned,
         }
     }
 }

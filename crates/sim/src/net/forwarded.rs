@@ -42,6 +42,11 @@ impl Output {
         &self.packets
     }
 
+    /// Number of packets.
+    pub(super) fn count(&self) -> usize {
+        self.packets.len()
+    }
+
     /// Clears the work at the end of the window.
     #[inline]
     pub(super) fn clear(&mut self) {
@@ -99,7 +104,7 @@ impl Forwarded {
 
     /// Order by time.
     #[inline]
-    fn order(&self, other: &Forwarded) -> Ordering {
+    pub(super) fn order(&self, other: &Forwarded) -> Ordering {
         self.at.cmp(&other.at).then_with(|| self.rank().cmp(&other.rank()))
     }
 

@@ -14,6 +14,7 @@ mod parts;
 mod paths;
 mod pauses;
 mod port;
+mod reports;
 mod ring;
 mod routes;
 mod usage;

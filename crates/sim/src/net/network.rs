@@ -4,18 +4,20 @@ mod counted;
 mod hooked;
 mod paused;
 mod prepared;
+mod returned;
 mod window;
 
 use super::flow_control::PauseFrame;
 use super::forwarded::Windows;
 use super::outages::Outages;
 use super::paths::Paths;
+use super::reports::Reports;
 use super::{
     Drops, FaultInjector, FlowControl, HostDelay, LinkChoice, MeasurementWindow, NetworkCounts, NetworkEvent,
     Port, PortEvent, RouteError, Routes, SharedMemory, Stage, WithNetwork,
 };
 use crate::engine::{EventQueue, Seeds};
-use crate::packet::{Handover, Left, Packet, PacketId, Packets};
+use crate::packet::{Handover, Packet, PacketId, Packets};
 use crate::probe::watch::{PacketEvent, PacketTracer, TraceFilter};
 use crate::queue::{DropReason, PortSetup, QueueConfig};
 use crate::routing::{Chooser, PathChoice};
@@ -72,8 +74,9 @@ pub struct Network {
     hosts: usize,
     /// Drops at nodes without a route.
     drops: BTreeMap<NodeId, Drops>,
-    /// Reports to hosts on packets that waited in the scheduler of a host's port, if hosts need them.
-    left: Option<Vec<Left>>,
+    reports: Reports,
+    /// Sender of each connection, by number, if queues return headers.
+    senders: Option<Vec<HostId>>,
     /// Frames of flow control for other parts, each with the number of this part.
     pub(super) frames: Vec<(u32, PauseFrame)>,
     pub(super) sent: u64,
@@ -112,7 +115,8 @@ impl Network {
             outages,
             hosts,
             drops: BTreeMap::new(),
-            left: None,
+            reports: Reports::default(),
+            senders: queues.0.returns().then(Vec::new),
             frames: Vec::new(),
             sent: 0,
             delivered: 0,
@@ -153,17 +157,6 @@ impl Network {
             outages.schedule(events);
         }
         self.schedule_planned_frames(events);
-    }
-
-    /// From now on, records reports to hosts on packets that waited in the scheduler of a host's port.
-    pub fn tell_hosts(&mut self) {
-        self.left = Some(Vec::new());
-    }
-
-    /// Next report to a host.
-    #[inline]
-    pub fn next_left(&mut self) -> Option<Left> {
-        self.left.as_mut()?.pop()
     }
 
     /// Sends a packet from `host`. Returns its known delays. If the packet waits in a scheduler,
@@ -371,8 +364,9 @@ impl Network {
         for change in outages.changes(step) {
             let port = &mut self.ports[change.port.index()];
             match change.fails {
-                true => port
-                    .fail(now, &mut self.packets, |due| settle((events, &mut self.left), change.port, due)),
+                true => port.fail(now, &mut self.packets, |due| {
+                    settle((events, &mut self.reports), change.port, due)
+                }),
                 false => port.restore(),
             }
         }
@@ -408,10 +402,16 @@ impl Network {
             }
         };
         packet.hop = packet.hop.wrapping_add(1);
-        if self.special.is_some() {
-            return self.forward_hooked(events, port, packet);
+        let handover = if self.special.is_some() {
+            self.forward_hooked(events, port, packet)
+        } else {
+            let sender = &mut self.ports[port.index()];
+            hand_over(sender, (events, &mut self.reports), port, (&mut self.packets, packet))
+        };
+        if !self.reports.returned.is_empty() {
+            self.return_headers(events, node, port);
         }
-        hand_over(&mut self.ports[port.index()], (events, &mut self.left), port, (&mut self.packets, packet))
+        handover
     }
 
     /// Drops a packet at a node without a route.
@@ -434,8 +434,8 @@ impl Network {
     ) {
         let (now, sender) = (events.now(), &mut self.ports[port.index()]);
         let is_host = sender.from.index() < self.hosts;
-        let started =
-            sender.transmit_done(now, &mut self.packets, |due| settle((events, &mut self.left), port, due));
+        let started = sender
+            .transmit_done(now, &mut self.packets, |due| settle((events, &mut self.reports), port, due));
         started.filter(|_| is_host).into_iter().for_each(left_host);
         if self.special.is_some() {
             self.note_drops(now, port);
@@ -469,6 +469,7 @@ impl Network {
 
     /// Computes the path of a new connection, if paths are fixed.
     pub fn open(&mut self, (conn, flow_id): (ConnId, u32), source: HostId, to: HostId) {
+        self.note_sender(source);
         if self.fixed_paths {
             let end = |port: PortId| self.ports[port.index()].to;
             let way = |source, to| self.routes.fixed_path((source, to, flow_id), &self.chooser, end);
@@ -570,22 +571,23 @@ fn ports_of(
 #[inline(always)]
 fn hand_over(
     sender: &mut Port,
-    (events, left): Told<'_, impl WithNetwork>,
+    (events, reports): Told<'_, impl WithNetwork>,
     port: PortId,
     (packets, packet): (&mut Packets, &mut Packet),
 ) -> Handover {
     let id = packets.put(packet.take());
-    sender.enqueue(events.now(), packets, id, |due| settle((events, left), port, due))
+    sender.enqueue(events.now(), packets, id, |due| settle((events, reports), port, due))
 }
 
-/// Event queue and reports to hosts, which receive the events of a port.
-type Told<'a, E> = (&'a mut EventQueue<E>, &'a mut Option<Vec<Left>>);
+/// Event queue and reports, which receive the events of a port.
+type Told<'a, E> = (&'a mut EventQueue<E>, &'a mut Reports);
 
 #[inline]
-fn settle((events, told): Told<'_, impl WithNetwork>, port: PortId, due: PortEvent) {
+fn settle((events, reports): Told<'_, impl WithNetwork>, port: PortId, due: PortEvent) {
     match due {
         PortEvent::Arrival(at, node) => events.schedule(at, node, NetworkEvent::Arrive(port).into()),
         PortEvent::Done(at, node) => events.schedule(at, node, NetworkEvent::TransmitDone(port).into()),
-        PortEvent::Left(left) => told.iter_mut().for_each(|told| told.push(left)),
+        PortEvent::Left(left) => reports.left.iter_mut().for_each(|reports| reports.push(left)),
+        PortEvent::Returned(header) => reports.returned.push(header),
     }
 }

@@ -47,6 +47,8 @@ pub enum PortEvent {
     Done(Instant, NodeId),
     /// A data packet of the port's host has left the scheduler.
     Left(Left),
+    /// The header at this place goes back to the sender of its data.
+    Returned(PacketId),
 }
 
 /// Packets of a port.

@@ -61,15 +61,17 @@ pub struct PortCounters {
     pub drops: Drops,
     /// Packets trimmed here.
     pub trimmed: u64,
+    /// Headers returned from here to the senders of their data.
+    pub returned: u64,
 }
 
 impl PortCounters {
     /// Counters of a port with this backlog. Departures are accepted packets less the backlog.
     pub(super) fn counts(&self, backlog: Backlog) -> PortCounts {
-        let PortCounters { accepted, accepted_bytes, drops, marked, trimmed, .. } = *self;
+        let PortCounters { accepted, accepted_bytes, drops, marked, trimmed, returned, .. } = *self;
         let (departed, departed_bytes) =
             (accepted - u64::from(backlog.packets), accepted_bytes - backlog.bytes);
-        PortCounts { departed, departed_bytes, drops, marked, trimmed }
+        PortCounts { departed, departed_bytes, drops, marked, trimmed, returned }
     }
 
     /// Accounts a packet enqueued at `now` and sent during `starts..departs`, inside the window.

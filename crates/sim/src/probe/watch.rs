@@ -21,6 +21,8 @@ pub enum PacketEventKind {
     Dropped(DropReason),
     /// A port trimmed the packet's payload.
     Trimmed,
+    /// A switch sends the packet's header back to the sender of its data.
+    Returned,
     /// The last bit of the packet has left a port.
     Departed,
     /// The packet has reached the other end of its connection.
@@ -44,6 +46,7 @@ impl PacketEventKind {
             PacketEventKind::Marked => "marked",
             PacketEventKind::Dropped(_) => "dropped",
             PacketEventKind::Trimmed => "trimmed",
+            PacketEventKind::Returned => "returned",
             PacketEventKind::Departed => "departed",
             PacketEventKind::Delivered => "delivered",
             PacketEventKind::Acked => "ack",
@@ -306,6 +309,12 @@ impl PacketTracer {
             dropped.iter().for_each(|(_, packet)| accounts.lose(port, packet));
         }
         self.dropped(at, port, dropped, backlog);
+    }
+
+    /// Records that a switch sends a header back, for which `port` had no room.
+    pub fn returned(&mut self, at: Instant, port: PortId, header: &Packet) {
+        self.accounts().into_iter().for_each(|accounts| accounts.turn_round(port, header));
+        self.note((at, PacketEventKind::Returned), Some(port), header, None);
     }
 
     /// Records that the last bit of a packet left a port at `at`.

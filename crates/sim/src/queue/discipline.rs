@@ -142,7 +142,7 @@ impl QueuedPacket {
     }
 }
 
-/// Change of a packet that was dropped or trimmed.
+/// Change of a packet that was dropped, trimmed or returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// The packet was dropped.
@@ -152,6 +152,9 @@ pub(crate) enum Fate {
         /// Bytes on the wire before the trim.
         was: u16,
     },
+    /// The packet found no room, and its header goes back to the sender of its data. Packets without data are
+    /// dropped.
+    Returned,
 }
 
 /// Marks, drops and trims of a scheduler.
@@ -159,7 +162,7 @@ pub(crate) enum Fate {
 pub(crate) struct SchedulerEffects {
     /// Packets marked.
     pub marks: u32,
-    /// Packets that were dropped or trimmed: the arriving packet, or packets that waited.
+    /// Packets that were dropped, trimmed or returned: the arriving packet, or packets that waited.
     pub fates: Vec<(Fate, QueuedPacket)>,
 }
 
@@ -187,11 +190,16 @@ impl SchedulerEffects {
         self.fates.push((Fate::Trimmed { was }, *packet));
     }
 
+    /// Returns a packet to the sender of its data, at an arrival.
+    pub(crate) fn give_back(&mut self, packet: QueuedPacket) {
+        self.fates.push((Fate::Returned, packet));
+    }
+
     /// Packets that were dropped, with the reasons.
     pub(crate) fn drops(&self) -> impl Iterator<Item = (DropReason, &QueuedPacket)> {
         self.fates.iter().filter_map(|(fate, packet)| match fate {
             Fate::Dropped(reason) => Some((*reason, packet)),
-            Fate::Trimmed { .. } => None,
+            Fate::Trimmed { .. } | Fate::Returned => None,
         })
     }
 }
@@ -214,6 +222,11 @@ pub(crate) trait Scheduler {
 
     /// Waiting packets.
     fn backlog(&self) -> Backlog;
+
+    /// True if one of the next `arrivals` packets may be returned, in a port whose buffer is `limit`.
+    fn may_return(&self, _limit: Occupancy, _arrivals: u32) -> bool {
+        false
+    }
 
     /// True if a packet that finds the port idle leaves at once, is neither marked nor dropped, and leaves
     /// the scheduler unchanged.

@@ -125,6 +125,11 @@ impl QueueConfig {
         }
     }
 
+    /// True if the discipline returns headers to the senders of their data.
+    pub fn returns(&self) -> bool {
+        matches!(self, QueueConfig::Trim(params) if params.returns)
+    }
+
     /// Bytes that a full queue sends at most before the last packet, if the discipline itself limits them, for
     /// packets of these sizes without payload and with a full one.
     pub fn most_ahead(&self, header: Bytes, packet: Bytes) -> Option<Bytes> {
@@ -267,6 +272,12 @@ macro_rules! registry {
                     $(Scheduled::$scheduler(queue) => queue.backlog(),)+
                     Scheduled::FirstCome(queue) => queue.backlog(),
                     Scheduled::Pausable(queue) => queue.backlog(),
+                }
+            }
+            fn may_return(&self, limit: Occupancy, arrivals: u32) -> bool {
+                match self {
+                    $(Scheduled::$scheduler(queue) => queue.may_return(limit, arrivals),)+
+                    Scheduled::FirstCome(_) | Scheduled::Pausable(_) => false,
                 }
             }
             fn passes_idle(&self) -> bool {

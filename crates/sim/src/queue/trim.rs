@@ -10,8 +10,9 @@
 //! | a fair coin decides whether the arriving packet or the last waiting packet is trimmed | [`Params::tail`] |
 //!
 //! Choices:
-//! - A packet is dropped only if the queue of headers is full, or if the port's buffer, which both queues
-//!   share, has no room. In the published simulator, headers have twice the bytes of the data queue. The
+//! - A header for which the queue of headers has no room goes back to the sender of its data ([`Params::returns`],
+//!   return to sender). It goes back once: a returned header that finds no room is dropped, and so are
+//!   acknowledgements and pulls. The port's buffer, which both queues share, has no room either if it is full. In the published simulator, headers have twice the bytes of the data queue. The
 //!   default of [`Params::headers`] is the memory of eight packets of 9 KB, in headers of 64 bytes. In a
 //!   buffer in packets, a header counts as a packet.
 //! - The authors' simulator counts the packet in transmission among the eight. Here eight packets wait
@@ -21,16 +22,14 @@
 //! - A trimmed packet has the size of a packet without payload: `tcp.header`, and the framing of `tcp.wire`.
 //! - A packet that finds the port idle does not change the round robin, which counts headers only while data
 //!   waits.
-//! - There is no return to sender, by which a switch returns a header to its sender if the queue of headers
-//!   is full.
 
 use super::fifo::Fifo;
 use super::{
     Backlog, DropReason, PortSetup, QueueInfo, QueuedPacket, Room, Scheduler, SchedulerEffects, TrafficClass,
 };
-use crate::config::keys;
+use crate::config::{Flag, keys};
 use crate::engine::Stream;
-use shortflow_units::{Bytes, Instant};
+use shortflow_units::{Bytes, Instant, Occupancy};
 
 /// Registry entry.
 pub(crate) const INFO: QueueInfo = QueueInfo {
@@ -54,6 +53,8 @@ keys! {
         pub weight: u32 = "10", 1..=1_000_000u32;
         /// probability that the last waiting data packet is trimmed instead of the arriving packet
         pub tail: f64 = "0.5", 0.0..=1.0;
+        /// whether a switch returns a header that finds no room to the sender of its data
+        pub returns: bool = "true", Flag;
     }
 }
 
@@ -88,6 +89,14 @@ impl Trim {
         Trim { params, header, coin: seeds.stream("trim", index), headers, data, headers_sent: 0 }
     }
 
+    /// Returns a header that finds no room, or drops it.
+    fn refuse(&self, packet: QueuedPacket, effects: &mut SchedulerEffects) {
+        match self.params.returns {
+            true => effects.give_back(packet),
+            false => effects.drop(DropReason::BufferFull, packet),
+        }
+    }
+
     fn has_room_for_header(&self, room: Room, size: Bytes) -> bool {
         room.fits(size) && self.headers.backlog().packets < self.params.headers
     }
@@ -99,7 +108,7 @@ impl Scheduler for Trim {
         if arriving.class == TrafficClass::CONTROL {
             return match self.has_room_for_header(room, size) {
                 true => self.headers.push(arriving),
-                false => effects.drop(DropReason::BufferFull, arriving),
+                false => self.refuse(arriving, effects),
             };
         }
         let fits = room.fits(size);
@@ -114,11 +123,15 @@ impl Scheduler for Trim {
             }
             None => arriving,
         };
-        if !self.has_room_for_header(room, self.header.min(cut.wire_size())) {
+        let has_room = self.has_room_for_header(room, self.header.min(cut.wire_size()));
+        if !has_room && !self.params.returns {
             return effects.drop(DropReason::BufferFull, cut);
         }
         effects.trim(&mut cut, self.header.get() as u16);
-        self.headers.push(cut);
+        match has_room {
+            true => self.headers.push(cut),
+            false => effects.give_back(cut),
+        }
     }
 
     fn dequeue(&mut self, _: Instant, _: &mut SchedulerEffects) -> Option<QueuedPacket> {
@@ -141,6 +154,11 @@ impl Scheduler for Trim {
         self.headers.backlog() + self.data.backlog()
     }
 
+    fn may_return(&self, limit: Occupancy, arrivals: u32) -> bool {
+        let may_fill = self.headers.backlog().packets.saturating_add(arrivals) > self.params.headers;
+        self.params.returns && (may_fill || limit != Occupancy::Unlimited)
+    }
+
     fn passes_idle(&self) -> bool {
         true
     }
@@ -148,9 +166,12 @@ impl Scheduler for Trim {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Admission, ack, drain, offer, offer_within, packet, port, seqs};
+    use super::super::Fate;
+    use super::super::testing::{Admission, ack, drain, offer, offer_within, packet, port, queued, seqs};
     use super::*;
     use crate::packet::{Packet, PacketId};
+
+    const FULL: Fate = Fate::Dropped(DropReason::BufferFull);
 
     fn queue(params: Params) -> Trim {
         Trim::new(params, port("unlimited"))
@@ -202,10 +223,26 @@ mod tests {
         assert_eq!(places, [10, 21, 24]);
     }
 
+    /// The third packet loses its payload, and its header finds no room.
+    #[test]
+    fn a_header_without_room_is_returned_or_dropped() {
+        for (returns, fates) in
+            [(true, vec![Fate::Trimmed { was: 1500 }, Fate::Returned]), (false, vec![FULL])]
+        {
+            let mut queue = queue(Params { tail: 0.0, data: 1, headers: 1, returns, ..Params::default() });
+            (1..=2).for_each(|seq| assert_eq!(offer(&mut queue, packet(0, seq, 0)), Admission::default()));
+            let room = Room { found: queue.backlog(), limit: Occupancy::Unlimited };
+            let mut effects = SchedulerEffects::default();
+            queue.enqueue(room, queued(&packet(0, 3, 0)), &mut effects);
+            assert_eq!(effects.fates.iter().map(|(fate, _)| *fate).collect::<Vec<_>>(), fates);
+            assert_eq!(departures(&mut queue), [-2, 1]);
+        }
+    }
+
     /// Acknowledgements wait with the headers, and are dropped as headers are.
     #[test]
     fn control_packets_go_with_the_headers() {
-        let mut queue = queue(Params { tail: 0.0, data: 1, headers: 2, ..Params::default() });
+        let mut queue = queue(Params { tail: 0.0, data: 1, headers: 2, returns: false, ..Params::default() });
         offer(&mut queue, packet(0, 1, 0));
         assert_eq!(offer(&mut queue, ack(0)), Admission::default());
         assert_eq!(offer(&mut queue, packet(0, 2, 0)), Admission::default());
@@ -218,7 +255,7 @@ mod tests {
     /// room for its header.
     #[test]
     fn the_buffer_limits_both_queues_together() {
-        let mut queue = queue(Params::default());
+        let mut queue = queue(Params { returns: false, ..Params::default() });
         let dropped = (0..5).map(|seq| offer_within("3080B", &mut queue, packet(0, seq, 0)).drops);
         assert_eq!(dropped.collect::<Vec<_>>(), [0, 0, 0, 0, 1]);
     }

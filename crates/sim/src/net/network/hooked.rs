@@ -37,7 +37,7 @@ impl Network {
         let marked = sender.counters().marked;
         let wanted = watch.as_ref().is_some_and(|watch| watch.wants(Some(port), packet));
         let copy = wanted.then(|| packet.clone());
-        let handover = hand_over(sender, (events, &mut self.left), port, (&mut self.packets, packet));
+        let handover = hand_over(sender, (events, &mut self.reports), port, (&mut self.packets, packet));
         if let Some(watch) = watch {
             let scheduled = sender.is_scheduled();
             watch.arrival(EnqueueRecord {

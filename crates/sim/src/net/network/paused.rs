@@ -45,7 +45,7 @@ impl Network {
         let (now, sender) = (events.now(), &mut self.ports[port.index()]);
         let is_host = sender.from.index() < self.hosts;
         let started =
-            sender.obey_frame(now, &mut self.packets, |due| settle((events, &mut self.left), port, due));
+            sender.obey_frame(now, &mut self.packets, |due| settle((events, &mut self.reports), port, due));
         started.filter(|_| is_host).into_iter().for_each(left_host);
         self.note_drops(now, port);
         self.send_frames(events, port, None);

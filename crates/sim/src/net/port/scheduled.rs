@@ -2,7 +2,7 @@
 
 use super::{LinkMeter, Port, PortEvent, Queue, ShortPath};
 use crate::packet::{Handover, Left, Packet, PacketId, PacketType, Packets};
-use crate::queue::{Fate, QueuedPacket, Room, Scheduler, SchedulerEffects};
+use crate::queue::{DropReason, Fate, QueuedPacket, Room, Scheduler, SchedulerEffects};
 use shortflow_cc::HopSample;
 use shortflow_units::{Instant, Span};
 
@@ -45,6 +45,12 @@ impl Port {
             wake(PortEvent::Done(self.busy_until, self.from));
         }
         self.ring.back().filter(|_| started).map(|sent| packets.get(sent.packet))
+    }
+
+    /// True if one of the next `arrivals` packets may be returned to the sender of its data.
+    pub(in crate::net) fn may_return(&self, arrivals: usize) -> bool {
+        let Queue::Scheduled(queue) = &self.queue else { return false };
+        queue.may_return(self.limit, arrivals as u32)
     }
 
     /// Hands a packet to the scheduler.
@@ -146,11 +152,15 @@ impl Port {
         self.counters.marked += u64::from(effects.marks);
         for (fate, waiting) in &effects.fates {
             match *fate {
-                Fate::Dropped(reason) => {
-                    let packet = waiting.take(packets);
+                Fate::Dropped(reason) => self.drop_waiting(reason, waiting, packets, wake),
+                // Answers and headers that were returned before are not returned, and a host's port is no switch.
+                Fate::Returned if self.of_host || packets.get(waiting.id).kind.is_answer() => {
+                    self.drop_waiting(DropReason::BufferFull, waiting, packets, wake);
+                }
+                Fate::Returned => {
                     self.free(waiting, waiting.wire);
-                    self.drop(reason, &packet);
-                    self.tell(&packet, Instant::ZERO, wake);
+                    self.counters.returned += 1;
+                    wake(PortEvent::Returned(waiting.id));
                 }
                 Fate::Trimmed { was } => {
                     self.free(waiting, was - waiting.wire);
@@ -158,6 +168,19 @@ impl Port {
                 }
             }
         }
+    }
+
+    fn drop_waiting(
+        &mut self,
+        reason: DropReason,
+        waiting: &QueuedPacket,
+        packets: &mut Packets,
+        wake: &mut impl FnMut(PortEvent),
+    ) {
+        let packet = waiting.take(packets);
+        self.free(waiting, waiting.wire);
+        self.drop(reason, &packet);
+        self.tell(&packet, Instant::ZERO, wake);
     }
 
     /// Trims a packet. Its host gets the same report as for a drop.

@@ -226,6 +226,18 @@ impl Accounts {
         }
     }
 
+    /// Records that the header of trimmed data leaves its queue at a port, to return to its sender.
+    pub fn turn_round(&mut self, port: PortId, header: &Packet) {
+        let trimmed = Packet { kind: PacketType::Trimmed, ..header.bare() };
+        if let Some((key, mut flight)) =
+            self.find(&trimmed, Some(port)).and_then(|key| self.flights.remove_entry(&key))
+        {
+            self.lines[port.index()].leave(stream(&trimmed), flight.waiting.course.is_traced());
+            flight.port = None;
+            self.flights.insert((key.0, PacketType::Returned as u8, key.2, key.3), flight);
+        }
+    }
+
     /// Records that the last bit of a packet left a port at `at`.
     pub fn depart(&mut self, at: Instant, port: PortId, packet: &Packet) {
         self.settle();

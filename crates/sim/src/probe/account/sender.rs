@@ -82,7 +82,11 @@ impl Connection {
 
     /// Flow of a packet, if it has an account.
     pub(super) fn flow_of(&self, packet: &Packet) -> Option<FlowId> {
-        let seq = if packet.kind.is_answer() { packet.seq.saturating_sub(1) } else { packet.seq };
+        let seq = if packet.kind.is_answer() && packet.kind != PacketType::Returned {
+            packet.seq.saturating_sub(1)
+        } else {
+            packet.seq
+        };
         self.message(seq)?.flow
     }
 
@@ -112,7 +116,7 @@ impl Connection {
             PacketType::Ack | PacketType::SynAck | PacketType::Cnp | PacketType::Nack => {
                 self.heard.clone().map(|course| waiting(course.to(Cause::LateAck, now)))
             }
-            PacketType::Trimmed => None, // only switches send this type
+            PacketType::Trimmed | PacketType::Returned => None, // only switches send these types
         }
     }
 
