@@ -12,6 +12,7 @@ import pytest
 import shortflow
 from conftest import Patch, Tables
 from made import make_result
+from shortflow.metrics.data import Bins
 from shortflow.report.study import studies
 from shortflow.result import Result
 from shortflow.scenario import Setting, Settings
@@ -176,14 +177,21 @@ def test_the_table_of_runs_has_what_varies_and_every_metric_everywhere(small: Ta
 
 
 def test_a_parameter_with_the_name_of_a_column_keeps_its_whole_key() -> None:
+    taken = ("seed", "superseded", "error", "lower_bounds", "afct_short_s")
     results = []
     for value in ("7", "8"):
-        named = settings(**{"parameters.seed": (value, "--set"), "parameters.k": (value, "--set")})
+        named = settings(**{f"parameters.{name}": (value, "--set") for name in (*taken, "k")})
         results.append(changed(make_result(), key=value, scenario_settings=named))
     frame = runs_frame(results)
-    assert (frame["seed"].to_list(), frame["parameters.seed"].to_list(), frame["k"].to_list()) == (
-        *([1, 1], [7.0, 8.0], [7.0, 8.0]),
-    )
+    assert frame["seed"].to_list() == [1, 1]
+    columns = ["k", *(f"parameters.{name}" for name in taken)]
+    assert frame.select(columns).rows() == [(7.0,) * 6, (8.0,) * 6]
+
+
+def test_the_table_of_runs_has_the_bins_of_its_runs() -> None:
+    frame = runs_frame([make_result().with_bins(Bins.parse("1KB,5KB"))])
+    assert frame.select("flows_upto_1kb", "flows_5kb").rows() == [(1.0, 1.0)]
+    assert "flows_upto_10kb" not in frame.columns
 
 
 def test_the_table_of_runs_is_renewed_when_it_is_out_of_date(small: Tables, tmp_path: Path) -> None:

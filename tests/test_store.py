@@ -29,7 +29,7 @@ from shortflow.metrics.columns import TABLES
 from shortflow.runs import plan
 from shortflow.scenario import load_scenario
 from shortflow.simulate import simulate_run
-from shortflow.store.directories import loaded, place_of, write_run
+from shortflow.store.directories import loaded, place_of, write_burst, write_run
 from shortflow.store.files import Kind, new_directory, new_file, read_json_file, write_text
 from shortflow.store.frames import completion
 from shortflow.store.run_logs import RunLog
@@ -55,8 +55,11 @@ def test_a_result_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_the_events_of_a_burst_come_back_unless_they_are_damaged(tmp_path: Path) -> None:
     events = pl.DataFrame({"at_s": [0.5, 0.7]})
     write_run(with_tables(make_result(), burst=events), tmp_path / "run")
-    back = load_run(tmp_path / "run")
-    assert [pl.DataFrame(each.tables["burst"]).equals(events) for each in (back, loaded(back))] == [True, True]
+    write_run(make_result(), tmp_path / "later")
+    write_burst(tmp_path / "later", events)
+    for name in ("run", "later"):
+        back = load_run(tmp_path / name)
+        assert [pl.DataFrame(each.tables["burst"]).equals(events) for each in (back, loaded(back))] == [True, True]
     path = tmp_path / "run" / "burst.parquet"
     path.write_bytes(path.read_bytes()[:-1])
     assert "burst" not in load_run(tmp_path / "run").tables
@@ -67,7 +70,7 @@ def test_every_damaged_run_is_named_at_once(tmp_path: Path) -> None:
         write_run(make_result(seed=seed), tmp_path / name)
     for name in "ab":
         (tmp_path / name / "result.json").write_text("{")
-    with pytest.raises(DamagedResult, match=r"a/result\.json: damaged.*\n.*b/result\.json: damaged"):
+    with pytest.raises(DamagedResult, match=rf"a/result\.json: damaged.*\n{tmp_path}/b/result\.json: damaged"):
         select_runs(tmp_path)
     damages: list[str] = []
     assert len(select_runs(tmp_path, damages=damages).current) == 1
@@ -103,6 +106,8 @@ def test_a_claim_is_renewed_with_its_runs(small: Tables, tmp_path: Path, monkeyp
     store.log.renew()
     *_, (_, before), (keys, after) = claims()
     assert (keys, after >= before) == ({one.key, other.key}, True)
+    store.log.path.unlink()  # another process has swept it
+    store.log.flush()
 
 
 @pytest.mark.parametrize(("later_s", "is_ours"), [(-1.0, False), (1.0, True)])
@@ -187,6 +192,8 @@ def test_nothing_else_is_overwritten(tmp_path: Path) -> None:
     write_run(make_result(), tmp_path / "run", csv=True)
     write_run(make_result(), tmp_path / "run")
     write_text(tmp_path / "run" / "page.html", OURS, Kind.PAGE)
+    (tmp_path / "run" / "trace.parquet").write_bytes(b"PAR1 cwnd_seg PAR1")
+    (tmp_path / "run" / "packets.pcapng").write_bytes(b"\n\r\r\n" + bytes(24) + b"shortflow 0.3.0")
     write_run(make_result(), tmp_path / "run")
     (tmp_path / "file").write_text("precious")
     with pytest.raises(ConfigError, match="file: exists and is no result of an earlier run"):
@@ -263,22 +270,42 @@ def test_a_process_killed_while_writing_leaves_no_result_and_its_leftovers_are_s
         assert list((tmp_path / "runs").iterdir()) == [directory], "what a living process writes is not swept"
 
 
-def test_what_is_swept_before_it_is_locked_is_made_again(tmp_path: Path, monkeypatch: Patch) -> None:
+@pytest.mark.parametrize("step", ["open", "flock"])
+def test_what_is_swept_before_it_is_locked_is_made_again(tmp_path: Path, monkeypatch: Patch, step: str) -> None:
     """Another process may remove the hidden directory between its creation and the lock."""
-    lock, swept = fcntl.flock, list[Path]()
+    module = {"open": os, "flock": fcntl}[step]
+    original, swept = getattr(module, step), list[Path]()
 
-    def flock(file: int, option: int) -> None:
+    def sweep_first(*arguments: Any) -> Any:
         if not swept:
             swept.extend(tmp_path.iterdir())
             swept[0].rmdir()
-        lock(file, option)
+        return original(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(fcntl, "flock", flock)
+        patch.setattr(module, step, sweep_first)
         with new_directory(tmp_path / "run") as directory:
             (directory / "file").write_text("whole")
     assert len(swept) == 1
     assert everything_below(tmp_path) == ["run", "run/file"]
+
+
+def test_two_processes_may_remove_one_leftover(tmp_path: Path, monkeypatch: Patch) -> None:
+    rmtree = shutil.rmtree
+
+    def remove(path: Path, **options: Any) -> None:
+        rmtree(path)  # the other process
+        rmtree(path, **options)
+
+    def fail() -> None:
+        with new_directory(tmp_path / "run"):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", remove)
+        with pytest.raises(KeyboardInterrupt):
+            fail()
+    assert everything_below(tmp_path) == []
 
 
 def test_a_leftover_that_cannot_be_opened_stays(tmp_path: Path) -> None:
