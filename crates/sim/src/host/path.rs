@@ -7,7 +7,7 @@
 //! Deviation: a packet that waits in the queue of its host counts as in flight (the draft's
 //! C.pending_transmissions).
 
-use crate::packet::{Extension, Telemetry};
+use crate::packet::{Extension, SackBlocks, Telemetry};
 use shortflow_cc::PathSample;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
@@ -23,6 +23,10 @@ pub struct RateSampler {
     app_limited: Option<u64>,
     min_rtt: Span,
     last_rtt: Span,
+    /// Extensions of acknowledged packets, for the next packets. Each packet would allocate one otherwise, and
+    /// each report of a port might enlarge its list.
+    #[expect(clippy::vec_box, reason = "a packet takes the box itself")]
+    spare: Vec<Box<Extension>>,
 }
 
 impl Default for RateSampler {
@@ -34,6 +38,7 @@ impl Default for RateSampler {
             app_limited: None,
             min_rtt: Span::MAX,
             last_rtt: Span::ZERO,
+            spare: Vec::new(),
         }
     }
 }
@@ -60,7 +65,18 @@ impl RateSampler {
         let app_limited = self.app_limited.is_some();
         let telemetry =
             Telemetry { sent: now, delivered, delivered_at, first_sent, app_limited, ..Telemetry::default() };
-        Box::new(Extension { telemetry: Some(telemetry), ..Extension::default() })
+        let mut extension = self.spare.pop().unwrap_or_default();
+        extension.telemetry = Some(telemetry);
+        extension
+    }
+
+    /// Keeps the extension of an ACK that has been read, for a later packet.
+    pub fn reuse(&mut self, extension: Option<Box<Extension>>) {
+        if let Some(mut extension) = extension {
+            extension.hops.clear();
+            extension.sack = SackBlocks::default();
+            self.spare.push(extension);
+        }
     }
 
     /// Path sample from the ACK of a packet with this telemetry, when `delivered` bytes are known to have

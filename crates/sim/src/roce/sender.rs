@@ -166,6 +166,9 @@ impl Endpoint for Sender {
             }
             _ => self.advance(packet, cx),
         }
+        if let Some(meter) = &mut self.meter {
+            meter.reuse(packet.extension.take());
+        }
         self.transmit(cx, out);
     }
 

@@ -27,6 +27,9 @@ impl Endpoint for Sender {
         }
         if packet.kind == PacketType::Ack {
             self.on_ack(packet, cx, out);
+            if let Some(path) = &mut self.path {
+                path.meter.reuse(packet.extension.take());
+            }
         } else {
             self.on_syn_ack(cx, out);
         }
