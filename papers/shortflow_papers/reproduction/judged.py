@@ -1,5 +1,6 @@
 """Judged claims: claims with their findings, the reasons for their verdicts, and the counts that include them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -23,6 +24,10 @@ Counts = dict[str, dict[str, int]]
 `numbers` counts claims with printed numbers: `all` of them, and those whose numbers all lie `within_10` %, 20 % and
 30 % of the printed ones. Claims that the baseline passes, and claims that a fit used, are not in `numbers`.
 """
+
+
+_WITH_VALUE = re.compile(r"([\w-]+=\S+) \(([^()]+)\)")
+"""A value of a choice in a note, with the deciding number in parentheses."""
 
 
 class Baseline(StrEnum):
@@ -105,6 +110,11 @@ class Judged:
         span = self.finding.note.rpartition(OVER_SET_UPS)[2] if OVER_SET_UPS in self.finding.note else ""
         agree = f"{counts.get(Verdict.AGREES, 0)} of {sum(counts.values())} set-ups agree"
         return f"{span}, {agree}" if span else agree
+
+    @property
+    def over_undecided(self) -> str:
+        """The deciding number with each other value of an undecided choice, such as `recovery=sack -48.41 %`."""
+        return ", ".join(f"{value} {number}" for value, number in _WITH_VALUE.findall(self.finding.note))
 
     @property
     def left_open_by(self) -> str:

@@ -123,13 +123,14 @@ _PAIR = re.compile(r"[\w-]+ over [\w-]+")
 def headline_table(paper: str, entry: KeptPaper) -> str:
     """Table in Markdown with the results at the top of a paper's page."""
     rows, scales = [], set[str]()
-    untried = "" if any(choice.undecided for choice in choices(paper).values()) else "not tried"
+    untried = "" if any(choice.undecided for choice in choices(paper).values()) else "not swept"
     known = {each.claim.id: each for each in judged(entry)}
     for name, cause in paper_headlines(paper).items():
         each = known[name]
         verdict = f"{verdict_text(each)} ([evidence](evidence.md#{name}))"
         scales |= {*re.findall(r" at the \w+ scale", each.over_choices)}
-        over = each.over_set_ups or re.sub(r" other values?( agree)( at the \w+ scale)?", r"\1", each.over_choices)
+        over = re.sub(r" other values?( agree)( at the \w+ scale)?", r"\1", each.over_choices)
+        over = each.over_set_ups or each.over_undecided or over
         rows.append((each.claim.statement, _deciding(each), over or untried, verdict, cause))
     heads = ("the paper says", "ours", "over other choices" + "".join(scales), "verdict", "cause")
     return "".join(_row(cells) for cells in (heads, ("---",) * len(heads), *rows))

@@ -45,7 +45,8 @@ Without window scaling, a receive window is at most 64 KiB.
 """
 
 OF_SCHEME: dict[str, dict[str, Value]] = {"fast": {"tcp.ack_every": 1}}
-"""FaST sends one small segment per RTT. With delayed ACKs, each segment would wait for the ACK timer."""
+"""FaST probes with one small segment per RTT. With delayed ACKs, the ACK of the second probe would wait for the ACK
+timer of 200 ms, so that each worker would time out."""
 
 
 def tree(title: str, duration: str, traffic: Sequence[Mapping[str, object]], hosts: int = 20) -> dict[str, object]:

@@ -106,7 +106,7 @@ fig7 = lab.Figure("pecn/fig7", "Fig. 7", "FCT over size, 80 connections", {"burs
 fig7.claim("pecn/fig7-pecn-monotone").says(
     "under pECN one flow of 80 is out of the order of sizes",
     _out_of_order("pecn").near(1, limit="at most"),
-    because="small flows slow down when their arriving packets are marked",
+    because="small flows may slow down when their arriving packets are marked",
 )
 fig7.claim("pecn/fig7-dctcp-inversions").says(
     "under DCTCP about 11 flows of 80 finish before a smaller one",
@@ -137,7 +137,7 @@ fig9.claim("pecn/fig9-interrack-order").says(
 fig9.claim("pecn/fig9-interrack-slightly-slower").says(
     "across racks all mean FCTs are a little longer",
     lab.effect((*BASELINES, "pecn"), AFCT, "bursts", "in_rack").at(flows=lab.Every(MANY)).within(0.0, 0.30),
-    because="the longer round trip spreads the burst and saves timeouts, which decide the mean where there are any",
+    because="the longer round trip may spread the burst and save timeouts, which decide the mean where there are any",
 )
 fig9.draw(_curves("Mean completion time across racks"))
 _BESIDE = _curves("Mean completion time beside two long flows")

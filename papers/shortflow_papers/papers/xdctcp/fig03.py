@@ -89,7 +89,7 @@ fig4.claim("xdctcp/fig4-queue-below-buffer").says(
     lab.level(SCHEMES, lab.drops_in_run).called("drops").within(high=0.0),
     lab.level(SCHEMES, most_packets("largest queue")).called("largest queue").within(high=200.0),
     shows=[lab.level(SCHEMES, most_packets("largest queue once long flows have left slow start", SETTLED_S))],
-    because="all drops fall into the slow start of the first long flow",
+    because="the drops probably fall into the slow start of the first long flow",
 )
 fig4.claim("xdctcp/fig4-spikes-higher").says(
     "short flows make the queue spike higher under xDCTCP than under DCTCP", lab.change("xdctcp", "dctcp", peak).above()
