@@ -11,8 +11,8 @@
 //!
 //! Deviations:
 //! - D1: the paper does not name its base TCP; here it is NewReno. Set `recovery=sack` for SACK. The choice matters:
-//!   flows of weights 2 and 1, from five starts, settle at windows in the ratio 1.87 to 1.90 (mean 1.89) with
-//!   NewReno, and 1.94 to 2.03 (mean 2.01) with SACK. Theorem 1 gives 2.
+//!   in the recipe of Fig. 5, the windows of weights 2 and 1 settle at a mean ratio of 1.60 with NewReno and 1.87 with
+//!   SACK. Theorem 1 gives 2.
 //! - D2: §V-D says that the mechanism can modify other AIMD senders. With `base=dctcp` and `ecn=exact`, a mark
 //!   decreases the window by α/2. Without ECN, `base` has no effect.
 //! - D3: s counts the bytes of one flow, so each message on a persistent connection starts with W_H.

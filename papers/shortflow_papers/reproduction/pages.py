@@ -112,7 +112,8 @@ def evidence_table(entry: KeptPaper) -> str:
         ours = shortened(measured_texts(each.finding), _LINE_NUMBERS) or each.reason
         name = f'<a id="{claim.id}"></a>{claim.id.partition("/")[2]}'
         over = each.over_set_ups or each.over_choices
-        rows.append((name, claim.statement, ours, claim.tolerance, verdict_text(each), over))
+        verdict = verdict_text(each) + ", used by the fit" * claim.fitted
+        rows.append((name, claim.statement, ours, claim.tolerance, verdict, over))
     return "".join(_row(cells) for cells in rows)
 
 

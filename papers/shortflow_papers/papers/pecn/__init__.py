@@ -49,6 +49,6 @@ HEADLINES = {
     "pecn/fig6-pecn-gain-80": "mostly DCTCP's timeouts; means of flows without one differ by 31 %",
     "pecn/fig6-pecn-best": "",
     "pecn/fig7-pecn-monotone": "open",
-    "pecn/fig10-loose-deadlines-pecn": "open; see the first window below",
+    "pecn/fig10-loose-deadlines-pecn": "open; first window, below",
 }
 """Claims at the top of the paper's page, with the cause of a difference."""
