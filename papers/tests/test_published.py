@@ -281,15 +281,24 @@ def test_what_is_said_of_fast_s_set_ups_is_true_of_them() -> None:
 
 
 def test_what_is_said_of_fast_with_delayed_acks_is_true(tmp_path: Path) -> None:
-    delayed = replace(fast_queries(("fast",)), of_scheme={"fast": {"tcp.ack_every": 2}}, quick_seeds=1)
-    runs = [run for workers in (10, 100) for run in delayed.runs(Scale.QUICK, (workers,), {})]
-    found = Runner(None, Store(tmp_path)).answer(once(Wanted(runs)), conclude=False)
-    times = [round(1e3 * each.tasks.select((pl.col("finish_s") - pl.col("start_s")).mean()).item()) for each in found]
-    assert f"and 100 need {times[1]} ms (quick scale)" in page_of("fast")
+    """With ns-3's delayed ACKs, the two claims about FaST that agree would differ."""
+    delayed = replace(fast_queries(), of_scheme={"fast": {"tcp.ack_every": 2}}, quick_seeds=1)
+    runs = [run for workers in (10, 40, 100) for run in delayed.runs(Scale.QUICK, (workers,), {})]
+    results = Runner(None, Store(tmp_path)).answer(once(Wanted(runs)), conclude=False)
+    ten, forty, hundred = ({each.meta["scheme"]: each for each in results[at : at + 3]} for at in (0, 3, 6))
+    lasted = pl.col("finish_s") - pl.col("start_s")
+    few, many = (round(1e3 * each["fast"].tasks.select(lasted.mean()).item()) for each in (ten, hundred))
+    assert f"has the most timeouts, and 100 workers need {many} ms (quick scale)" in page_of("fast")
     set_ups = " ".join((REPRODUCTION / "set-ups.md").read_text(encoding="utf-8").split())
-    assert f"times out once ({times[0]} ms), and 100 workers take {times[1]} ms (quick scale)" in set_ups
-    asked = found[0].tasks.height
-    assert found[0].flows["timeouts"].sum() == 10 * asked, "each of ten workers times out once"
+    assert f"times out once ({few} ms), and 100 workers take {many} ms (quick scale)" in set_ups
+    assert ten["fast"].flows["timeouts"].sum() == 10 * ten["fast"].tasks.height
+    for of in (forty, hundred):
+        timeouts = {scheme: found.flows["timeouts"].sum() for scheme, found in of.items()}
+        assert timeouts["fast"] > max(timeouts["tcp"], timeouts["dctcp"])
+    twice = (hundred["fast"].flows["timeouts"] >= 2).sum() / (100 * hundred["fast"].tasks.height)
+    agreeing = [name for name, each in published().items() if name[:5] == "fast/" and each.group is ClaimGroup.SCHEME]
+    agreeing = [name for name in agreeing if published()[name].finding.holds]
+    assert (twice > 0.5, agreeing) == (True, ["fast/fig5-fast-fewest", "fast/fig6-fast-at-most-one"])
 
 
 def test_the_readings_are_those_that_the_script_runs() -> None:
