@@ -17,13 +17,12 @@ from shortflow_papers.papers.common import burst_of, flows, ns_study, number_of,
 def path(
     title: str, traffic: Sequence[Mapping[str, object]], parameters: Mapping[str, object], **more: object
 ) -> Table:
-    """Sender, switch, receiver at 100 Mbps: the queue is at the sender's own link."""
+    """Sender, switch, receiver at 100 Mbps: the queue is at the sender's own link, whose buffer the settings have."""
     return {
         "title": title,
         "parameters": {**BUFFER, **parameters},
         "topology": {"kind": "star", "hosts": 2, "rate": "100Mbps", "rtt": "200us"},
         "switch": SWITCH,
-        "host": {"buffer": "$buffer"},
         "tcp": TCP,
         "traffic": traffic,
         **more,
