@@ -11,7 +11,7 @@ import tomli_w
 from rich.console import Console
 
 from conftest import Command, Patch
-from made import make_flows, make_result, make_results, star, sure, with_rows, with_tables
+from made import make_flows, make_result, make_results, make_samples, star, sure, with_rows, with_tables
 from shortflow.errors import ConfigError
 from shortflow.judge.estimates import Estimate
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT
@@ -190,6 +190,15 @@ def test_a_metric_that_no_run_has_says_why(name: str, reason: str) -> None:
     """The run has two short flows of at most 2 KB, without times of receipt, and one backlogged flow."""
     with pytest.raises(ConfigError, match=f"^{name}( .*)?: {reason}"):
         make_results("made", "made", {}, [make_result()]).require(name)
+
+
+def test_a_metric_of_fairness_without_samples_names_the_interval_that_it_needs() -> None:
+    """The window of convergence is 1 s, and that of the mean Jain index is 100 times as long."""
+    long = make_flows([{"id": number, "class": "long", "delivered_bytes": 1} for number in (0, 1)])
+    comparison = make_results("made", "made", {}, [with_tables(make_result(), flows=long, samples=make_samples())])
+    for name, every in (("convergence_long_s", "1000000us"), ("jain_sampled_long", "100000000us")):
+        with pytest.raises(ConfigError, match=f"^{name}: .* {every} apart; `--set measure.sample_every={every}` "):
+            comparison.require(name)
 
 
 def test_units_suit_the_values() -> None:

@@ -63,6 +63,7 @@ ROOMS = {
                 "test_cli_results.py",
                 f"{INTERVALS}a_stake_is_what_one_late_flow_does",
             ),
+            f"{INTERVALS}a_metric_that_a_run_lacks_has_no_stake_in_it",
             f"{INTERVALS}a_task_has_a_timeout_in_it_if_it_is_as_long_and_any_class_had_one",
             f"{INTERVALS}the_risk_of_a_scheme_is_that_of_its_own_buffer",
         ],
