@@ -45,6 +45,8 @@ def plain(found: Tuning) -> Any:
     ("parameters", "error"),
     [
         (["transport.g=0:1:log"], "--param transport.g=0:1:log: expected a logarithmic range that begins above 0"),
+        (["transport.g=0.1:1e999"], "--param transport.g=0.1:1e999: expected a low end below the high end"),
+        (["transport.g=0.1:0.2:0.03"], "--param transport.g=0.1:0.2:0.03: expected a step above 0 that divides"),
         (["transport.g=0.1:0.2", "transport.g=0.1:1"], "--param transport.g: is given twice"),
         (["transport.g=0.5:2"], "transport.g: 2 is not a number from 0 to 1"),
         (["g=0.1:0.2"], '--param g: unknown key; did you mean "transport.g"?'),
@@ -69,6 +71,7 @@ def test_ranges_are_read_with_their_units() -> None:
     assert knee.text == "transport.knee_low=20KB:1000KB"
     k = Parameter.parse("switch.mark_above=5pkt:45pkt:10pkt")
     assert (k.high, k.step, k.value("25pkt"), k.value("26pkt")) == (45.0, 10.0, 25.0, None)
+    assert k.at(3) == 35.0
     g = Parameter.parse("transport.g=0.00001:0.5:log")
     assert g.log
     assert g.written(g.low) == "0.00001", "the keys' own syntax has no exponent"
@@ -138,6 +141,9 @@ def test_a_second_workload_has_the_metrics_or_their_counterparts() -> None:
     assert [each.metric for each in websearch.goal.objectives] == ["afct_websearch_100kb_s"]
     assert not websearch.goal.constraints
     assert [each.metric for each in websearch.left_out] == [GOODPUT], "there are no backlogged flows of a class long"
+    renamed = second_workload("websearch-star", benchmark, FASTEST, {"traffic.1.class": "short"}, {})
+    assert renamed.goal == FASTEST
+    assert renamed.runs("dctcp", [1])[0].scenario.classes == ["short"]
     with pytest.raises(ConfigError, match=r"--check-on websearch-star: .*afct_short_s.*--check-metric"):
         second_workload("websearch-star", benchmark, goal, {}, {})
     with pytest.raises(ConfigError, match='metric of the goal; did you mean "afct_short_s"'):
@@ -166,7 +172,9 @@ def test_the_best_feasible_trial_is_chosen() -> None:
     )
     assert sure(found.chosen).number == 2
     assert tuning_of(KEPT, made(1.0, 1.0, unfinished=0.5)).chosen is None
-    assert "flows were left unfinished in 1" in sentence(tuning_of(KEPT, made(1.0, 1.0, unfinished=0.5)))
+    broken = (made(1.0, 1.0, unfinished=0.5), *(made(1.0, 1.0, goodput=rate) for rate in (0.5e8, 0.6e8)))
+    assert "unfinished in 1, goodput_long_bps >= 0.9 * dctcp was broken in 2." in sentence(tuning_of(KEPT, *broken))
+    assert tuning_of(FASTEST, made(1.5, 1.5), made(1.0, 1.0), made(1.0, 1.0)).front == [1], "the first of equals"
 
 
 def test_a_front_has_what_no_trial_beats_and_its_choice_loses_nothing() -> None:
@@ -174,6 +182,10 @@ def test_a_front_has_what_no_trial_beats_and_its_choice_loses_nothing() -> None:
     found = tuning_of(BOTH, *(made(time, time, goodput=rate) for time, rate in points))
     assert found.front == [0, 2, 1, 3]
     assert sure(found.chosen).number == 1, "0 doubles the speed for half the goodput, 3 is slower than l2dct untuned"
+    wanted = dataclasses.replace(BOTH, constraints=[Constraint(GOODPUT, ">=", 1.2, scheme="dctcp")])
+    alone = tuning_of(wanted, *(made(time, time, goodput=rate) for time, rate in ((2.0, 1.3e8), (3.0, 1.6e8))))
+    assert alone.yardstick is None
+    assert sure(alone.chosen).number == 0, "1.3 times the goodput as fast, or 1.6 times for two thirds of the speed"
 
 
 def test_an_objective_that_is_zero_in_the_reference_counts_by_its_share_of_the_largest() -> None:
@@ -257,6 +269,17 @@ def test_a_table_of_a_long_front_has_both_ends_and_the_checked_trials() -> None:
     assert parameters.rows == [(W_MAX.key, "–", "2.5", "1:5")]
 
 
+def test_a_tuning_is_shown_with_its_settings_its_first_chart_and_a_row_per_trial() -> None:
+    found = shortflow.Tuning.showing(tuning_of(KEPT, made(1.0, 2.0), made(0.5, 0.5, unfinished=0.5)))
+    found.question.settings.update({"load": "0.4", "duration": "30ms"})
+    assert "\ns, load = 0.4, duration = 30ms: l2dct for least afct_short_s" in str(found)
+    assert found.plot.all()[0]._repr_html_() in found._repr_html_()
+    frame = found.to_frame()
+    assert frame.rows() == [(0, 1.0, 1.5, 1e8, 0.0, False, True), (1, 1.25, 0.5, 1e8, 0.5, False, False)]
+    assert frame.columns[-2:] == ["given_up", "feasible"]
+    assert shortflow.Tuning.showing(tuning_of(KEPT)).to_frame().schema == frame.schema
+
+
 # Plots.
 
 
@@ -274,7 +297,14 @@ def test_the_trade_off_has_every_trial_by_what_it_is_worth() -> None:
     assert marks["dctcp"] == [(3.0, 100.0)]
     assert [row["bound"] for row in trade_off.rows if row["scheme"] == "infeasible"] == [True]
     assert "trial 2: transport.w_max = 1.5" in {row["label"] for row in trade_off.rows}
-    assert len(history.panels) == 2, "one for each objective"
+    of_trial_1 = [(row["panel"], row["y"]) for row in history.rows if row["trial"] == 1]
+    assert of_trial_1 == [(AFCT, 1.5), (GOODPUT, 110.0)]
+    assert [(row["panel"], row["trial"]) for row in history.rows if row["bound"]] == [(AFCT, 3)]
+    for metric, panel in zip((AFCT, GOODPUT), history.panels, strict=True):
+        assert {"filter": {"field": "panel", "equal": metric}} in panel["transform"]
+        shown = panel["layer"][0]["encoding"]
+        assert [shown[axis]["field"] for axis in "xy"] == ["trial", "y"]
+        assert shown["x"]["title"] == shown["tooltip"][1]["title"] == "trial"
     line = [row for row in choices.rows if row["scheme"] == "feasible"]
     assert {row["label"] for row in line} == {"trial 2: transport.w_max = 1.5"}
     assert [(row["axis"], row["value"], row["said"]) for row in line] == [

@@ -184,6 +184,7 @@ def test_the_price_is_in_the_first_sentence() -> None:
 def test_a_page_has_verdict_tables_and_charts(tmp_path: Path) -> None:
     trials = [made(1.0, 1.0), made(1.5, 1.5, goodput=1.5e8)]
     found = checked(BOTH, made(1.0, 1.01, 0.99), *FRESH, trials=trials)
+    found.question.settings.update({"load": "0.4", "duration": "30ms"})
     write_page(found, tmp_path / "report.html")
     page = html.unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
     words = [sentence(found), *(each.words for each in verdicts(found)), found.question.goal.text]
@@ -193,6 +194,7 @@ def test_a_page_has_verdict_tables_and_charts(tmp_path: Path) -> None:
         *(each.heading for each in plots(found)),
     ]
     assert not [text for text in (*words, *shown) if text not in page]
+    assert '<p class="note">t (scenario <code>s</code>, load = 0.4, duration = 30ms). Every trial ran with' in page
 
 
 def test_a_price_that_the_check_cannot_measure_is_unknown() -> None:
@@ -262,6 +264,12 @@ def test_before_its_check_a_tuning_is_undecided() -> None:
     assert sentence(begun) == "Trials so far: 1, not checked yet; the same command resumes."
     table = tuning_table(begun)
     assert (table["verdict"], list(table["references"]), table["checks"]) == (sentence(begun), ["l2dct", "dctcp"], [])
+
+
+def test_a_bound_without_unfinished_flows_does_not_hold() -> None:
+    found = checked(KEPT, made(1.0, 1.01, 0.99, bound=True), *FRESH)
+    assert joint_verdict(found) is Verdict.DIFFERS
+    assert "afct_short_s is a lower bound only" in verdict(found, found.checks[0], 0).words
 
 
 def test_flows_that_the_untuned_scheme_leaves_too_leave_it_open() -> None:

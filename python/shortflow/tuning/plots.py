@@ -88,7 +88,7 @@ def _history(tuning: Tuning, groups: Groups, scales: Sequence[DisplayUnit]) -> C
     panels = []
     for each, scale in zip(objectives, scales, strict=True):
         of = [row for row in rows if row["panel"] == each.metric]
-        x = numeric("trial", "trial", [0, *(row["trial"] for row in of)], log=False, zero=True, tickMinStep=1)
+        x = numeric("trial", "trial", [0, *(row["trial"] for row in of)], tickMinStep=1)
         y = numeric("y", _axis(tuning, each, scale), (row["y"] for row in of))
         panels.append(marks.scatter(of, x, y, groups_of, "trial", where={"field": "panel", "equal": each.metric}))
     first = "Trial 0 has the parameters as they are. " if tuning.question.untuned_values else ""
@@ -139,9 +139,9 @@ def _importance(tuning: Tuning, found: Sequence[Mapping[str, float]]) -> Chart:
     """Chart of the importance of each parameter for good trials, by objective."""
     names = [objective.metric for objective in tuning.question.goal.objectives]
     rows = [
-        {"panel": name, "key": key, "share": shares[key]}
+        {"panel": name, "key": key, "share": share}
         for name, shares in zip(names, found, strict=True)
-        for key in sorted(shares, key=lambda key: -shares[key])
+        for key, share in shares.items()
     ]
     orders = [[str(row["key"]) for row in rows if row["panel"] == name] for name in names]
     panels = [marks.bars(rows, "importance", order, title=name) for name, order in zip(names, orders, strict=True)]
@@ -188,5 +188,5 @@ class TuningPlots:
         return list(plots(self._tuning))
 
     def sketch(self) -> str:
-        """The first chart as HTML; empty without charts."""
-        return next((chart._repr_html_() for chart in plots(self._tuning)), "")
+        """The first chart as HTML."""
+        return next(plots(self._tuning))._repr_html_()

@@ -143,7 +143,7 @@ def optuna_study(tuning: Tuning) -> "optuna.Study":
 
 
 def importances(tuning: Tuning) -> list[dict[str, float]]:
-    """Importance of each parameter for good trials, by objective (Optuna's PED-ANOVA).
+    """Importance of each parameter for good trials, largest first, by objective (Optuna's PED-ANOVA).
 
     Empty if fewer than two trials have results.
     """
@@ -151,15 +151,16 @@ def importances(tuning: Tuning) -> list[dict[str, float]]:
     if len(study.get_trials(states=[optuna.trial.TrialState.COMPLETE])) < 2:
         return []
 
-    def of(objective: int) -> Callable[["optuna.trial.FrozenTrial"], float]:
-        sign = -1.0 if tuning.question.goal.objectives[objective].maximize else 1.0
-        return lambda trial: sign * trial.values[objective]
+    objectives = tuning.question.goal.objectives
+
+    def of(place: int) -> Callable[["optuna.trial.FrozenTrial"], float]:
+        return lambda trial: -objectives[place].gain(trial.values[place])
 
     with _quiet(UserWarning):  # warns that lower is better for all objectives
         evaluator = optuna.importance.PedAnovaImportanceEvaluator()
         return [
-            optuna.importance.get_param_importances(study, evaluator=evaluator, target=of(number))
-            for number in range(len(tuning.question.goal.objectives))
+            optuna.importance.get_param_importances(study, evaluator=evaluator, target=of(place))
+            for place in range(len(objectives))
         ]
 
 
