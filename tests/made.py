@@ -83,6 +83,7 @@ def make_ports() -> pl.DataFrame:
             "drops": [1, 0],
             "marks": [5, 2],
             "trims": [4, 2],
+            "returns": [0, 0],
             "queue_mean_pkt": [12.5, 0.0],
             "queue_p50_pkt": [12, None],
             "queue_p95_pkt": [20, None],
