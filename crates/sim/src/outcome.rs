@@ -1,7 +1,7 @@
 //! Result of a run: tables and counters.
 
 use crate::host::{DeliveryCounters, MessageCounts};
-use crate::net::{Network, PauseCounts, Percentiles, Port, PortCounts};
+use crate::net::{Network, PauseCounts, PauseState, Percentiles, Port, PortCounts};
 use crate::probe::Samples;
 use crate::queue::DropReason;
 use crate::traffic::{FlowArrival, TaskId, TaskRow};
@@ -234,7 +234,7 @@ impl DropRow {
         let measured = network.measured();
         let ports = network.ports().iter().zip(measured.ports);
         let ports = ports
-            .map(|(port, counts)| (Place::Port(port.from, port.to), &port.counters().drops, counts.drops));
+            .map(|(port, counts)| (Place::Port(port.from, port.to()), &port.counters().drops, counts.drops));
         let nodes = network.drops_at_nodes();
         // A node that drops in the drain only has no counts of the measured time.
         let counts = |node| measured.nodes.get(&node).copied().unwrap_or_default();
@@ -259,7 +259,7 @@ impl PortRow {
         let counters = port.counters();
         PortRow {
             from: port.from,
-            to: port.to,
+            to: port.to(),
             rate: port.link().0,
             tx_bytes: counts.departed_bytes,
             tx_packets: counts.departed,
@@ -273,10 +273,10 @@ impl PortRow {
             max_packets: counters.peak.packets,
             mean_bytes: counters.byte_time as f64 / 1e12 / seconds,
             max_bytes: counters.peak.bytes,
-            percentiles: port.percentiles(),
+            percentiles: port.egress().account.percentiles,
             utilisation: counters.busy.as_secs_f64() / seconds,
-            pauses: port.pauses(),
-            pauses_by_priority: port.pauses_by_priority(),
+            pauses: port.pauses().map(PauseState::total),
+            pauses_by_priority: port.pauses().map(PauseState::by_priority).unwrap_or_default(),
         }
     }
 }

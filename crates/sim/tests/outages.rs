@@ -95,7 +95,7 @@ fn what_was_due_before_the_failure_does_not_happen_after_it() {
         port.fail(at(30), &mut places, |due| panic!("{due:?}"));
         port.restore();
         let due = offer((&mut port, &mut places), at(33), 2);
-        assert!(due.contains(&PortEvent::Arrival(at(145), port.to)), "{kind:?}: {due:?}");
+        assert!(due.contains(&PortEvent::Arrival(at(145), port.to())), "{kind:?}: {due:?}");
         port.transmit_done(at(36), &mut places, |due| panic!("{kind:?}: {due:?}"));
         transmit_until((&mut port, &mut places), due, at(60));
         let is_due = |port: &mut Port, places: &mut Packets, now| port.is_due(places, at(now));

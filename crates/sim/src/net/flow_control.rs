@@ -98,7 +98,9 @@ impl FlowControl {
         for (fault, during) in pauses() {
             for port in &fault.ports {
                 ports[port.index()].control_flow(priorities[port.index()]);
-                ports[port.index()].plan_pause(during, fault.pause_priorities);
+                if let Some(pauses) = &mut ports[port.index()].pauses {
+                    pauses.plan_pause(during, fault.pause_priorities);
+                }
             }
         }
         (accounts, true)

@@ -35,5 +35,5 @@ pub(crate) use levels::OccupancyHistogram;
 pub(crate) use memory::SharedMemory;
 pub(crate) use parts::BoundaryMail;
 pub(crate) use paths::{BYTES_PER_PATH, REVERSE};
-pub(crate) use pauses::PauseCounts;
+pub(crate) use pauses::{PauseCounts, PauseState};
 pub(crate) use routes::{LinkChoice, Stage};

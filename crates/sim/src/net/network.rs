@@ -129,7 +129,8 @@ impl Network {
     /// when the connection begins.
     pub fn with_fixed_paths(self, fixed_paths: bool) -> Network {
         let of_switches = |port: &&Port| port.from.index() >= self.hosts;
-        let passes_on = fixed_paths && self.ports.iter().filter(of_switches).any(Port::has_short_path);
+        let passes_on =
+            fixed_paths && self.ports.iter().filter(of_switches).any(|port| port.egress.has_short_path());
         Network { fixed_paths, passes_on, ..self }
     }
 
@@ -183,9 +184,11 @@ impl Network {
         if self.special.is_none()
             && let Some(next) = self.paths.next(&packet)
             && let Some(port) = self.ports.get_mut(next.index())
-            && let Some(departure) = port.offer(events.now(), packet.frame())
+            && let Some(departure) = port.egress.offer(events.now(), packet.frame())
         {
-            if let Some((at, to)) = port.start_from_host(departure, &mut self.packets, packet) {
+            if let Some((at, to)) =
+                port.egress.transmitter.start_from_host(departure, &mut self.packets, packet)
+            {
                 events.schedule(at, to, NetworkEvent::Arrive(next).into());
             }
             return Handover { waits: departure.waits, departs: departure.departs };
@@ -246,7 +249,7 @@ impl Network {
     #[inline(always)]
     pub fn leads_to_host(&self, port: PortId) -> Option<bool> {
         let source = self.ports.get(port.index())?;
-        let is_to_host = source.to.index() < self.hosts;
+        let is_to_host = source.to().index() < self.hosts;
         let is_rare = source.is_faulty() || !self.fixed_paths || !(is_to_host || self.passes_on);
         if is_rare { None } else { Some(is_to_host) }
     }
@@ -254,7 +257,7 @@ impl Network {
     /// Next packet that arrives from `port`, and its place.
     #[inline(always)]
     pub fn head(&self, port: PortId) -> Option<(PacketId, &Packet)> {
-        let head = self.ports.get(port.index())?.head()?;
+        let head = self.ports.get(port.index())?.egress.transmitter.head()?;
         Some((head, self.packets.get(head)))
     }
 
@@ -264,7 +267,7 @@ impl Network {
     pub fn deliver(&mut self, port: PortId, head: PacketId) -> Instant {
         self.delivered += 1;
         self.packets.free(head);
-        self.ports[port.index()].advance(&mut self.packets).unwrap_or(Instant::MAX)
+        self.ports[port.index()].egress.transmitter.advance(&mut self.packets).unwrap_or(Instant::MAX)
     }
 
     /// Moves the packet at the head of the wire of `port` to the ring of its next port. Returns the next
@@ -280,17 +283,17 @@ impl Network {
         if self.special.is_some() {
             return None;
         }
-        let id = self.ports[port.index()].head()?;
+        let id = self.ports[port.index()].egress.transmitter.head()?;
         let packet = self.packets.get(id);
         let (frame, next) = (packet.frame(), self.paths.next(packet)?);
         let [source, target] = self.ports.get_disjoint_mut([port.index(), next.index()]).ok()?;
-        let departure = target.offer(events.now(), frame)?;
-        let node = source.to;
-        let follows = source.advance(&mut self.packets);
+        let departure = target.egress.offer(events.now(), frame)?;
+        let node = source.to();
+        let follows = source.egress.transmitter.advance(&mut self.packets);
         let packet = self.packets.get_mut(id);
         packet.go(departure.waits, departure.is_marked, false);
-        let mut reaches = target.start_transmission(departure.departs, id, packet.wire);
-        if let Some((at, to)) = reaches.take_if(|_| !target.pulls) {
+        let mut reaches = target.egress.transmitter.start(departure.departs, id, packet.wire);
+        if let Some((at, to)) = reaches.take_if(|_| !target.egress.transmitter.leads_to_early_host()) {
             events.schedule(at, to, NetworkEvent::Arrive(next).into());
         }
         if let Some(at) = follows {
@@ -309,7 +312,7 @@ impl Network {
         packet: &mut Packet,
     ) -> Option<NodeId> {
         let sender = &mut self.ports[port.index()];
-        let node = sender.to;
+        let node = sender.to();
         if sender.is_faulty() {
             return self.arrive_over_faults(events, port, packet).then_some(node);
         }
@@ -330,15 +333,15 @@ impl Network {
     ) -> bool {
         let now = events.now();
         let sender = &mut self.ports[port.index()];
-        let departed = sender.next_departure();
+        let departed = sender.egress.transmitter.next_departure();
         let is_due = sender.is_due(&mut self.packets, now);
         let Some(next) = is_due.then(|| sender.arrive(&mut self.packets, packet)).flatten() else {
             return false;
         };
         if let Some(at) = next {
-            events.schedule(at, sender.to, NetworkEvent::Arrive(port).into());
+            events.schedule(at, sender.to(), NetworkEvent::Arrive(port).into());
         }
-        let node = sender.to;
+        let node = sender.to();
         self.watch_mut().into_iter().for_each(|watch| watch.departed(departed, port, packet));
         let passage = self.ports[port.index()].pass(now, packet);
         self.note_drops(now, port);
@@ -352,8 +355,8 @@ impl Network {
     #[inline(never)] // keeps the common path short
     fn release(&mut self, now: Instant, port: PortId, packet: &mut Packet) -> Option<NodeId> {
         let sender = &mut self.ports[port.index()];
-        *packet = sender.release(now)?;
-        Some(sender.to)
+        *packet = sender.faults.as_mut()?.release(now)?;
+        Some(sender.to())
     }
 
     /// Lets links of `graph` fail or recover, and updates the routes.
@@ -448,15 +451,15 @@ impl Network {
     pub fn prefetch(&self, ports: &mut Vec<PortId>, mut at_host: impl FnMut(&Packet)) {
         let of = |port: &PortId| &self.ports[port.index()];
         ports.iter().for_each(|port| of(port).prefetch_wire());
-        ports.iter().for_each(|port| of(port).prefetch_head());
-        ports.iter().for_each(|port| of(port).prefetch_packets(&self.packets, 1));
-        let head = |port: &PortId| of(port).head().map(|packet| self.packets.get(packet));
+        ports.iter().for_each(|port| of(port).egress.transmitter.prefetch_head());
+        ports.iter().for_each(|port| of(port).egress.transmitter.prefetch_packets(&self.packets, 1));
+        let head = |port: &PortId| of(port).egress.transmitter.head().map(|packet| self.packets.get(packet));
         if self.fixed_paths {
             ports.iter().filter_map(head).for_each(|packet| self.paths.prefetch(packet));
         }
         ports.retain_mut(|port| {
             let Some(packet) = head(port) else { return false };
-            let node = of(port).to;
+            let node = of(port).to();
             if node.index() < self.hosts {
                 at_host(packet);
                 return false;
@@ -464,14 +467,14 @@ impl Network {
             let next = self.paths.next(packet).or_else(|| self.routes.of_packet(node, packet, &self.chooser));
             next.inspect(|next| of(next).prefetch()).map(|next| *port = next).is_some()
         });
-        ports.iter().for_each(|port| of(port).prefetch_ring());
+        ports.iter().for_each(|port| of(port).egress.transmitter.prefetch_ring());
     }
 
     /// Computes the path of a new connection, if paths are fixed.
     pub fn open(&mut self, (conn, flow_id): (ConnId, u32), source: HostId, to: HostId) {
         self.note_sender(source);
         if self.fixed_paths {
-            let end = |port: PortId| self.ports[port.index()].to;
+            let end = |port: PortId| self.ports[port.index()].to();
             let way = |source, to| self.routes.fixed_path((source, to, flow_id), &self.chooser, end);
             let ways = way(source, to).zip(way(to, source)).map(|(there, back)| [there, back]);
             self.paths.keep((conn, flow_id), ways);
@@ -498,19 +501,19 @@ impl Network {
     ) -> impl Iterator<Item = (NodeId, NodeId)> {
         let fixed =
             self.stages(source, to, flow_id).into_iter().filter(|stage| stage.choice == LinkChoice::Fixed);
-        fixed.map(|stage| &self.ports[stage.fastest.index()]).map(|port| (port.from, port.to))
+        fixed.map(|stage| &self.ports[stage.fastest.index()]).map(|port| (port.from, port.to()))
     }
 
     fn stages(&self, source: HostId, to: HostId, flow_id: u32) -> Vec<Stage> {
         let routes = self.outages.as_ref().map_or(&self.routes, |outages| &outages.intact);
         let (link, end) =
-            (|port: PortId| self.ports[port.index()].link(), |port: PortId| self.ports[port.index()].to);
+            (|port: PortId| self.ports[port.index()].link(), |port: PortId| self.ports[port.index()].to());
         routes.stages((source, to, flow_id), &self.chooser, link, end)
     }
 
     /// Payload of connection `flow_id` that was dropped or trimmed on the way from `source` to `to`.
     pub fn lost(&self, source: HostId, to: HostId, flow_id: u32) -> u64 {
-        self.ports_on_path(source, to, flow_id).map(|port| port.lost(flow_id)).sum()
+        self.ports_on_path(source, to, flow_id).map(|port| port.egress.account.lost(flow_id)).sum()
     }
 
     /// Ports, two per link.
@@ -522,7 +525,7 @@ impl Network {
     pub fn ports_between(&self, ends: &[(NodeId, NodeId)]) -> Vec<PortId> {
         let ports = self.ports.iter().enumerate();
         let by_ends: BTreeMap<(NodeId, NodeId), usize> =
-            ports.map(|(i, port)| ((port.from, port.to), i)).collect();
+            ports.map(|(i, port)| ((port.from, port.to()), i)).collect();
         ends.iter().filter_map(|ends| by_ends.get(ends)).map(|port| PortId::from(*port)).collect()
     }
 
@@ -557,8 +560,8 @@ fn ports_of(
         let setup =
             PortSetup { mark_above, mark_all_above, mark_probability, rate, gap, header, seeds, index };
         let queue = queue.build(setup);
-        let port =
-            Port::new((from, to), (link.rate, link.delay), (queue, buffer), faults, window).with_gap(gap);
+        let mut port = Port::new((from, to), (link.rate, link.delay), (queue, buffer), faults, window);
+        port.egress.transmitter.set_gap(gap);
         match graph.is_host(from) {
             true => port.of_host(HostDelay::of(&scenario.host, jitter[from.index()], index, seeds)),
             false => port,

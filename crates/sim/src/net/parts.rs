@@ -27,11 +27,13 @@ impl Network {
     /// Reduces the network to part `number`. `owner` has the part of each node.
     pub fn split(&mut self, owner: &[u32], number: u32) {
         for (index, port) in self.ports.iter_mut().enumerate() {
-            let to = owner[port.to.index()];
-            port.pulls &= owner[port.from.index()] == to;
-            if owner[port.from.index()] == number && to != number {
-                port.split();
+            let [from, to] = [port.from, port.to()].map(|node| owner[node.index()]);
+            let transmitter = &mut port.egress.transmitter;
+            if from == number && to != number {
+                transmitter.lead_to_other_part();
                 self.crossing.push((PortId::from(index), to));
+            } else if from != to {
+                transmitter.lead_to_early_host(false);
             }
         }
     }
@@ -46,7 +48,7 @@ impl Network {
                 next = next.min(departs + port.link().1);
                 boxes[to as usize].push(BoundaryMail::Packet { port: id, departs, packet });
             }
-            next = next.min(port.next_departure());
+            next = next.min(port.egress.transmitter.next_departure());
         }
         for (to, frame) in self.frames.drain(..) {
             next = next.min(frame.at);
@@ -62,8 +64,8 @@ impl Network {
             BoundaryMail::Frame(frame) => return self.deliver_frame(events, frame),
         };
         let sender = &mut self.ports[port.index()];
-        if let Some(at) = sender.import(departs, packet, &mut self.packets) {
-            events.schedule(at, sender.to, NetworkEvent::Arrive(port).into());
+        if let Some(at) = sender.egress.transmitter.import(departs, packet, &mut self.packets) {
+            events.schedule(at, sender.to(), NetworkEvent::Arrive(port).into());
         }
     }
 
@@ -72,7 +74,7 @@ impl Network {
     pub fn join(&mut self, mut others: Vec<Network>, owner: &[u32]) {
         for index in 0..self.ports.len() {
             let port = &self.ports[index];
-            let [from, to] = [port.from, port.to].map(|node| owner[node.index()] as usize);
+            let [from, to] = [port.from, port.to()].map(|node| owner[node.index()] as usize);
             if let Some(other) = to.checked_sub(1).map(|other| &others[other]) {
                 self.take_flow_control(PortId::from(index), other);
             }
@@ -87,7 +89,8 @@ impl Network {
             }
             if from != to {
                 let place = if to == 0 { from } else { to };
-                self.ports[index].join(&mut others[place - 1].ports[index]);
+                let far = &mut others[place - 1].ports[index];
+                self.ports[index].egress.transmitter.join(&mut far.egress.transmitter);
             }
         }
         self.sent += others.iter().map(|part| part.sent).sum::<u64>();

@@ -7,36 +7,40 @@
 //! A [`Scheduler`](crate::queue::Scheduler) chooses the next packet when the transmitter becomes free. The
 //! scheduler holds the waiting packets. The ring holds the packet in transmission and the packets on the
 //! wire. While packets wait, the end of the transmission is a pending event too.
+//!
+//! | part | purpose |
+//! |---|---|
+//! | [`Egress`] | backlog, account and short path of packets on their way out |
+//! | [`Transmitter`] | sends packets one after another, and holds them until they arrive |
+//! | [`Account`](account::Account) | counters, distribution of the backlog, losses |
+//! | [`FaultInjector`] | faults of the link |
+//! | [`PauseState`] | pauses under flow control |
+//! | [`LinkMeter`] | reports to data packets |
 
-mod boundary;
-mod faulty;
-mod paused;
-mod prefetch;
-mod scheduled;
-mod short;
+mod account;
+mod egress;
+mod short_path;
+mod telemetry;
+#[cfg(test)]
+mod tests;
+mod transmitter;
 
+use super::faults::WireOutcome;
 use super::pauses::PauseState;
-use super::ring::{InFlight, Ring};
-use super::{
-    FaultInjector, HostDelay, MeasurementWindow, OccupancyHistogram, Percentiles, PortCounters, PortCounts,
-};
+use super::{FaultInjector, HostDelay, MeasurementWindow, PortCounters};
 use crate::engine::prefetch;
 use crate::packet::{EcnField, Handover, Left, Packet, PacketId, Packets};
+use crate::priorities::PrioritySet;
 use crate::queue::droptail::DropTail;
-use crate::queue::{Backlog, DropReason, InOrder, Queue, QueueDiscipline, Room, Verdict};
+use crate::queue::{
+    Backlog, DataPriorities, DropReason, Fate, InOrder, Pausable, Queue, QueueDiscipline, QueuedPacket,
+    Scheduler, SchedulerEffects, Verdict,
+};
+use egress::{Egress, HOT_LINES, PortOccupancy, WIRE_LINES};
+use short_path::ShortPackets;
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, PortId, Rate, Span};
 use std::collections::BTreeMap;
-
-/// Packets that take the short path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ShortPath {
-    /// No packets.
-    Never,
-    /// Packets of a queue in arrival order.
-    InOrder,
-    /// Packets that find the transmitter idle and no other packet waiting.
-    WhenIdle,
-}
+use telemetry::LinkMeter;
 
 /// Next event of a port with its node, or a report to the port's host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,141 +55,42 @@ pub enum PortEvent {
     Returned(PacketId),
 }
 
-/// Packets of a port.
-#[derive(Debug, Clone, Copy)]
-pub struct PortOccupancy {
-    /// Packets in transmission, on the wire and, without a scheduler, waiting.
-    pub ring: u64,
-    /// Packets in a scheduler.
-    pub waiting: Backlog,
-    /// Unsent packets in ring and scheduler together.
-    pub backlog: Backlog,
-}
-
-/// Sending side of one direction of a link. Fields that every packet needs come first, in few cache lines.
+/// Sending side of one direction of a link. What every packet needs comes first.
 #[derive(Debug, Clone)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Port {
-    ring: Ring,
-    busy_until: Instant,
-    delay: Span,
-    backlog: Backlog,
-    /// Time to send a byte; zero unless a whole number of picoseconds.
-    byte_time: Span,
-    /// Packets that depart up to this time are counted in totals only. Zero before the measured time, and
-    /// while the distribution of the backlog is kept.
-    plain_until: Instant,
-    /// Largest backlog, arriving packet included, at which this packet is neither marked nor dropped, and
-    /// makes no new peak.
-    quiet: Backlog,
-    /// Number of packets that have arrived at the other end.
-    arrived: u64,
-    /// Node at the other end.
-    pub to: NodeId,
-    /// Gap between two frames, in bytes of the link ([`Wire::gap`](crate::wire::Wire::gap)).
-    gap: u16,
-    /// True if the host at the other end takes arrivals early.
-    pub pulls: bool,
-    /// True if the port's host may delay packets.
-    is_late: bool,
-    /// True if the port leads to another part of the network, which holds the far end of the wire.
-    crosses: bool,
-    of_host: bool,
-    is_scheduled: bool,
-    /// True if packets wait for the end of the present transmission in the scheduler.
-    waits: bool,
-    short_path: ShortPath,
-    counters: PortCounters,
-    /// Largest backlog, arriving packet included, on the short path.
-    room: Backlog,
-    /// Backlog above which packets are marked on the short path.
-    mark_above: Backlog,
-    faults: Option<Box<FaultInjector>>,
-    late: Option<Box<HostDelay>>,
+    pub(super) egress: Egress,
+    pub(super) faults: Option<Box<FaultInjector>>,
     queue: Queue,
-    limit: Occupancy,
     /// Node of the port.
     pub from: NodeId,
-    rate: Rate,
-    window: MeasurementWindow,
-    levels: Option<Box<OccupancyHistogram>>,
-    percentiles: Option<Percentiles>,
-    /// Packets lost on the wire when the link failed.
-    lost_on_wire: u64,
-    /// Bytes of payload dropped or trimmed here, by connection.
-    losses: BTreeMap<u32, u64>,
-    /// Packets dropped since the last call of [`Port::take_dropped`]; `None` unless the port is watched.
-    dropped: Option<Vec<(DropReason, Packet)>>,
-    /// Packets trimmed since the last call of [`Port::take_trimmed`], with their payload; empty unless the
-    /// port is watched.
-    trimmed: Vec<Packet>,
-    /// Counter of a port that reports to data packets.
+    of_host: bool,
+    /// Meter of a port that reports to data packets.
     telemetry: Option<LinkMeter>,
     /// State of a port under flow control.
-    pausing: Option<Box<PauseState>>,
+    pub(super) pauses: Option<Box<PauseState>>,
 }
 
 /// Placeholder for a queue while the queue is replaced.
 const EMPTY_QUEUE: Queue = Queue::InOrder(InOrder::DropTail(DropTail));
 
-/// Number of a port that reports, and its bytes sent.
-#[derive(Debug, Clone, Copy)]
-struct LinkMeter {
-    /// Number of the port.
-    port: u32,
-    /// Bytes sent on the link so far, with the gaps between frames.
-    sent: Bytes,
-}
-
-/// Leading cache lines of a port that an arrival needs, and that a transmission needs.
-const WIRE_LINES: usize = 2;
-const HOT_LINES: usize = 3;
-
 impl Port {
     /// An idle port whose buffer is `limit`.
     pub fn new(
         (from, to): (NodeId, NodeId),
-        (rate, delay): (Rate, Span),
+        link: (Rate, Span),
         (queue, limit): (Queue, Occupancy),
         faults: Option<Box<FaultInjector>>,
         window: MeasurementWindow,
     ) -> Port {
         let mut port = Port {
-            from,
-            to,
-            quiet: Backlog::default(),
-            room: Backlog::default(),
-            mark_above: Backlog::default(),
-            of_host: false,
-            is_scheduled: matches!(queue, Queue::Scheduled(_)),
-            waits: false,
-            short_path: ShortPath::Never,
-            pulls: false,
-            crosses: false,
-            rate,
-            delay,
-            queue,
-            limit,
+            egress: Egress::new(to, link, limit, window),
             faults,
-            late: None,
-            window,
-            plain_until: Instant::ZERO,
-            levels: None,
-            percentiles: None,
-            busy_until: Instant::ZERO,
-            ring: Ring::default(),
-            backlog: Backlog::default(),
-            byte_time: rate.byte_time().unwrap_or_default(),
-            gap: 0,
-            is_late: false,
-            counters: PortCounters::default(),
-            arrived: 0,
-            lost_on_wire: 0,
-            losses: BTreeMap::new(),
-            dropped: None,
-            trimmed: Vec::new(),
+            queue,
+            from,
+            of_host: false,
             telemetry: None,
-            pausing: None,
+            pauses: None,
         };
         port.find_short_path();
         port
@@ -193,7 +98,7 @@ impl Port {
 
     /// Records drops and trims from now on, and leaves the short path.
     pub fn watch(&mut self) {
-        self.dropped = Some(Vec::new());
+        self.egress.account.watch();
         // A port with a fault injector has no short path, even if the injector is idle.
         self.faults.get_or_insert_with(FaultInjector::idle);
         self.find_short_path();
@@ -202,128 +107,97 @@ impl Port {
     /// Writes a report into each data packet with an extension from now on, under the number of the port, and
     /// leaves the short path.
     pub fn report(&mut self, port: PortId) {
-        self.telemetry = Some(LinkMeter { port: port.0, sent: Bytes::ZERO });
+        self.telemetry = Some(LinkMeter::new(port));
         // A report has the backlog at the start of the packet's transmission, so the port needs an event at this
         // time. Only ports with a scheduler have one.
         let queue = std::mem::replace(&mut self.queue, EMPTY_QUEUE);
         self.queue = queue.decided_at_departure();
-        self.is_scheduled = true;
         self.find_short_path();
     }
 
-    /// Packets dropped since the last call, at a watched port.
-    pub fn take_dropped(&mut self) -> Vec<(DropReason, Packet)> {
-        self.dropped.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    /// Packets trimmed since the last call, with their payload, at a watched port.
-    pub fn take_trimmed(&mut self) -> Vec<Packet> {
-        std::mem::take(&mut self.trimmed)
-    }
-
-    /// True if a scheduler chooses the next packet.
-    pub fn is_scheduled(&self) -> bool {
-        self.is_scheduled
+    /// Puts the port under flow control, which disables the short path.
+    pub fn control_flow(&mut self, priorities: DataPriorities) {
+        if self.pauses.is_some() {
+            return;
+        }
+        let queue = std::mem::replace(&mut self.queue, EMPTY_QUEUE);
+        self.queue = queue.pausable(priorities);
+        self.pauses = Some(Box::new(PauseState::new(priorities.used, self.egress.account.window)));
+        self.find_short_path();
     }
 
     /// Declares that the port is a host's, and sets the delays of this host.
-    pub fn of_host(self, late: Option<HostDelay>) -> Port {
-        let mut port = Port { of_host: true, is_late: late.is_some(), late: late.map(Box::new), ..self };
-        port.find_short_path();
-        port
-    }
-
-    /// Sets the time between two frames, in bytes of the link.
-    pub(super) fn with_gap(self, gap: Bytes) -> Port {
-        Port { gap: gap.get() as u16, ..self }
+    pub fn of_host(mut self, late: Option<HostDelay>) -> Port {
+        self.of_host = true;
+        self.egress.transmitter.set_delays(late);
+        self.find_short_path();
+        self
     }
 
     /// Sets the rate of the port.
     pub(super) fn set_rate(&mut self, rate: Rate) {
-        (self.rate, self.byte_time) = (rate, rate.byte_time().unwrap_or_default());
+        self.egress.transmitter.set_rate(rate);
         self.find_short_path();
+    }
+
+    /// Sets the packets that take the short path.
+    fn find_short_path(&mut self) {
+        let transmitter = &self.egress.transmitter;
+        let is_plain = self.faults.is_none() && self.telemetry.is_none() && transmitter.has_byte_time();
+        let (packets, threshold) = match &self.queue {
+            _ if !is_plain => (ShortPackets::None, None),
+            Queue::InOrder(queue) => {
+                let threshold = queue.threshold();
+                (threshold.map_or(ShortPackets::None, |_| ShortPackets::InOrder), threshold)
+            }
+            Queue::Scheduled(queue) if !transmitter.is_late() && queue.passes_idle() => {
+                (ShortPackets::WhenIdle, None)
+            }
+            Queue::Scheduled(_) => (ShortPackets::None, None),
+        };
+        self.egress.set_short_path(packets, threshold.unwrap_or(Occupancy::Unlimited));
     }
 
     /// Starts the measured time.
     pub fn open_window(&mut self, now: Instant) {
         self.advance_departures(now);
-        self.counters.note_peak(&self.window, now, self.backlog);
-        self.plain_until = self.window.to;
-        self.find_quiet();
+        self.egress.open_window(now);
     }
 
     /// Keeps the distribution of the backlog from `now` to the end of the window.
     pub fn keep_levels(&mut self, now: Instant) {
         self.advance_departures(now);
-        let mut levels = OccupancyHistogram::new(now, self.backlog);
-        self.ring.undeparted().for_each(|next| levels.schedule_departure(next.departs, next.wire));
-        self.levels = Some(Box::new(levels));
-        self.plain_until = Instant::ZERO;
+        self.egress.keep_levels(now);
     }
 
     /// Ends the measured time.
     pub fn close_window(&mut self, now: Instant) {
         self.advance_departures(now);
-        self.percentiles = self.levels.take().map(|levels| levels.percentiles(now));
+        self.egress.account.close(now);
     }
 
-    /// Percentiles of the backlog over the window, once it is closed, if its distribution was kept.
-    pub fn percentiles(&self) -> Option<Percentiles> {
-        self.percentiles
+    /// Node at the other end.
+    #[inline(always)]
+    pub fn to(&self) -> NodeId {
+        self.egress.transmitter.to()
     }
 
     /// Rate and one-way propagation delay.
     pub fn link(&self) -> (Rate, Span) {
-        (self.rate, self.delay)
+        self.egress.transmitter.link()
     }
 
-    /// Usage of the port so far.
-    pub fn counters(&self) -> &PortCounters {
-        &self.counters
+    /// True if a scheduler chooses the next packet.
+    #[inline]
+    pub fn is_scheduled(&self) -> bool {
+        // Short paths in order answer without the cache line of the queue.
+        self.egress.short_path.packets != ShortPackets::InOrder && matches!(self.queue, Queue::Scheduled(_))
     }
 
-    /// Counters, for the backlog as last counted.
-    pub(super) fn counts(&self) -> PortCounts {
-        self.counters.counts(self.backlog)
-    }
-
-    /// Number of packets that have arrived at the other end.
-    pub fn arrived(&self) -> u64 {
-        self.arrived
-    }
-
-    /// Packets lost on the wire when the link failed.
-    pub fn lost_on_wire(&self) -> u64 {
-        self.lost_on_wire
-    }
-
-    /// Time from zero to the end of the last transmission with a known departure.
-    pub fn busy_until(&self) -> Span {
-        self.busy_until.since(Instant::ZERO)
-    }
-
-    /// The backlog as last counted.
-    pub fn known_backlog(&self) -> Backlog {
-        self.backlog
-    }
-
-    /// Packets of the port, recounted.
-    pub fn held(&self) -> PortOccupancy {
-        let waiting = self.queue.waiting();
-        let mut backlog = waiting;
-        self.ring.undeparted().for_each(|next| backlog.add(next.wire));
-        PortOccupancy { ring: self.ring.len() as u64, waiting, backlog }
-    }
-
-    /// Payload of connection `flow_id` that was dropped or trimmed here.
-    pub fn lost(&self, flow_id: u32) -> u64 {
-        self.losses.get(&flow_id).copied().unwrap_or(0)
-    }
-
-    /// Packets in the queue, on the wire, or delayed by a fault.
-    pub fn in_flight(&self) -> usize {
-        let held = self.faults.as_ref().map_or(0, |faults| faults.held());
-        self.ring.len() + self.queue.waiting().packets as usize + held
+    /// True if one of the next `arrivals` packets may be returned to the sender of its data.
+    pub(super) fn may_return(&self, arrivals: usize) -> bool {
+        let Queue::Scheduled(queue) = &self.queue else { return false };
+        queue.may_return(self.egress.limits.buffer, arrivals as u32)
     }
 
     /// True if faults can happen here.
@@ -332,16 +206,58 @@ impl Port {
         self.faults.is_some()
     }
 
+    /// True if the link is down.
+    pub fn is_down(&self) -> bool {
+        self.faults.as_ref().is_some_and(|faults| faults.is_down())
+    }
+
+    /// Backlog as last counted, account and wire.
+    pub(crate) fn egress(&self) -> &Egress {
+        &self.egress
+    }
+
+    /// Usage of the port so far.
+    pub fn counters(&self) -> &PortCounters {
+        &self.egress.account.counters
+    }
+
+    /// Pauses of the port; `None` if nothing can pause it.
+    pub(crate) fn pauses(&self) -> Option<&PauseState> {
+        self.pauses.as_deref()
+    }
+
     /// The backlog at `now`.
     pub fn backlog(&mut self, now: Instant) -> Backlog {
         self.advance_departures(now);
-        self.backlog
+        self.egress.backlog
     }
 
-    /// Sets the limit of the buffer, and leaves the short path.
-    pub fn set_limit(&mut self, limit: Occupancy) {
-        self.limit = limit;
-        self.short_path = ShortPath::Never;
+    /// Subtracts departures up to `now` from the backlog.
+    #[inline(always)]
+    fn advance_departures(&mut self, now: Instant) {
+        self.egress.advance_departures(now, || self.queue.waiting());
+    }
+
+    /// Packets of the port, recounted.
+    pub(crate) fn held(&self) -> PortOccupancy {
+        self.egress.held(self.queue.waiting())
+    }
+
+    /// Packets in the queue, on the wire, or delayed by a fault.
+    pub fn in_flight(&self) -> usize {
+        let held = self.faults.as_ref().map_or(0, |faults| faults.held());
+        self.egress.transmitter.ring.len() + self.queue.waiting().packets as usize + held
+    }
+
+    /// Bytes of a priority that wait in this port, by the port from which they came.
+    pub(super) fn waiting_by_origin(&self, priority: u8) -> BTreeMap<PortId, Bytes> {
+        self.queue.waiting_by_origin(priority, self.egress.transmitter.busy_until)
+    }
+
+    /// Time since which a priority is paused, if packets of the priority wait.
+    pub(super) fn stuck_since(&self, priority: u8) -> Option<Instant> {
+        let since = self.pauses.as_ref()?.paused_since(priority)?;
+        (self.queue.classes()?.waiting_of(priority).packets > 0).then_some(since)
     }
 
     /// Enqueues the packet at place `id`. Returns its known delays. `wake` receives the events that follow.
@@ -361,10 +277,11 @@ impl Port {
                 verdict => marked = verdict == Verdict::Marked,
             }
         }
+        let room = self.egress.room();
         let Queue::InOrder(queue) = &mut self.queue else {
             return self.enqueue_scheduled(now, (packets, id), marked, wake);
         };
-        match queue.arrive(now, Room { found: self.backlog, limit: self.limit }, packet.frame()) {
+        match queue.arrive(now, room, packet.frame()) {
             Verdict::Dropped(reason) => return self.refuse(reason, packets.take(id)),
             Verdict::Marked => {
                 packet.ecn = EcnField::Ce;
@@ -372,162 +289,310 @@ impl Port {
             }
             Verdict::Queued => {}
         }
-        self.counters.marked += u64::from(marked);
-        let starts = now.max(self.busy_until);
-        let departs = starts + self.tx_time(packet.wire_size());
+        self.egress.account.counters.marked += u64::from(marked);
+        let transmitter = &self.egress.transmitter;
+        let starts = now.max(transmitter.busy_until);
+        let departs = starts + transmitter.tx_time(packet.wire_size());
         let waits = starts.after(now);
         packet.wait(waits, self.of_host);
         let wire = packet.wire;
-        self.backlog.add(wire);
-        self.account_at_edges((now, starts, departs), Bytes::new(wire.into()));
-        if self.push(departs, id, wire)
-            && let Some(at) = self.arrival_of_head(packets)
-        {
-            wake(PortEvent::Arrival(at, self.to));
+        self.egress.backlog.add(wire);
+        self.egress.pass((now, starts, departs), Bytes::new(wire.into()));
+        if let Some((at, to)) = self.egress.transmitter.send(departs, (packets, id), wire) {
+            wake(PortEvent::Arrival(at, to));
         }
         Handover { waits, departs }
     }
 
-    /// Removes the head of the wire, which arrives. Returns the arrival of the packet after it, if any.
-    #[inline(always)]
-    pub(super) fn advance(&mut self, packets: &mut Packets) -> Option<Instant> {
-        let late = if self.is_late { self.late_arrival(packets, 1) } else { None };
-        self.skip(1);
-        late.or_else(|| self.ring.front().map(|next| next.departs.plus(self.delay)))
-    }
-
-    /// Packet at position `before` of the ring, and its arrival.
-    #[inline(always)]
-    pub(super) fn arrival(&mut self, packets: &mut Packets, before: usize) -> Option<(Instant, PacketId)> {
-        let late = if self.is_late { self.late_arrival(packets, before) } else { None };
-        let (_, next) = self.ring.nth(before)?;
-        Some((late.unwrap_or(next.departs.plus(self.delay)), next.packet))
-    }
-
-    /// Arrival of the packet at position `before` of the ring, if the host may delay packets. The arrivals of
-    /// all packets before this position must be known.
-    #[inline(never)] // keeps the common path short
-    fn late_arrival(&mut self, packets: &mut Packets, before: usize) -> Option<Instant> {
-        let (number, &next) = self.ring.nth(before)?;
-        let (on_time, takes) = (next.departs + self.delay, self.tx_time(Bytes::new(next.wire.into())));
-        let late = self.late.as_mut()?;
-        if let Some(known) = late.known(number) {
-            return Some(known);
+    /// [`Port::enqueue`] at a port with a scheduler.
+    #[inline(never)] // keeps the path of the other queues short
+    fn enqueue_scheduled(
+        &mut self,
+        now: Instant,
+        (packets, id): (&mut Packets, PacketId),
+        marked: bool,
+        mut wake: impl FnMut(PortEvent),
+    ) -> Handover {
+        let mut arriving = QueuedPacket::new(id, packets.get(id), now);
+        if let Some(pauses) = &self.pauses {
+            pauses.hold(&mut arriving);
         }
-        let at = late.put_off(number, on_time, takes);
-        packets.get_mut(next.packet).add_host_delay(at.since(on_time));
-        Some(at)
+        let room = self.egress.room();
+        let Queue::Scheduled(queue) = &mut self.queue else { return Handover::DROPPED };
+        let (waited, mut effects) = (queue.backlog(), SchedulerEffects::default());
+        queue.enqueue(room, arriving, &mut effects);
+        let waiting = queue.backlog();
+        self.egress.account.counters.marked += u64::from(marked);
+        self.count(&effects, packets, &mut wake);
+        self.egress.admit(now, waited, waiting);
+        let mut departs = Instant::MAX;
+        let is_idle = self.egress.transmitter.is_idle(now);
+        if is_idle {
+            if self.start_next(now, packets, &mut wake)
+                && let Some(sent) = self.egress.transmitter.ring.back()
+            {
+                departs = sent.departs; // without the transmitter's pause, which follows the last bit
+                self.egress.transmitter.waits = waiting.packets > 1; // if other packets wait at an idle port, they are paused
+            }
+        } else if !self.egress.transmitter.waits {
+            self.egress.transmitter.waits = waiting.packets > 0;
+        }
+        if let Some(done) = self.egress.transmitter.next_done()
+            && (is_idle || waited.packets == 0)
+        {
+            wake(PortEvent::Done(done, self.from));
+        }
+        Handover { waits: Span::ZERO, departs }
     }
 
-    /// Arrival of the head of the wire.
+    /// Sends the next packet when the transmitter becomes free, and returns it. Returns `None` if nothing is
+    /// sent, or if the link has failed since the event was scheduled.
+    pub fn transmit_done<'p>(
+        &mut self,
+        now: Instant,
+        packets: &'p mut Packets,
+        wake: impl FnMut(PortEvent),
+    ) -> Option<&'p Packet> {
+        if self.egress.transmitter.busy_until != now {
+            return None;
+        }
+        self.advance_departures(now);
+        self.send_next(now, packets, wake)
+    }
+
+    /// Applies the frames and planned pauses that are due. Starts the next transmission if data may be sent.
+    /// Returns the packet being sent, with its wait.
+    pub(super) fn obey_frame<'p>(
+        &mut self,
+        now: Instant,
+        packets: &'p mut Packets,
+        mut wake: impl FnMut(PortEvent),
+    ) -> Option<&'p Packet> {
+        self.queue.pause(self.pauses.as_mut()?.obey(now));
+        let transmitter = &mut self.egress.transmitter;
+        if transmitter.waits || !self.queue.classes().is_some_and(Pausable::may_send) {
+            return None;
+        }
+        // A packet is still in transmission, so the next one starts at its end.
+        if transmitter.busy_until > now {
+            transmitter.waits = true;
+            wake(PortEvent::Done(transmitter.busy_until, self.from));
+            return None;
+        }
+        self.send_next(now, packets, wake)
+    }
+
+    /// Starts the next transmission, and passes the events that follow to `wake`. Returns the packet.
     #[inline]
-    fn arrival_of_head(&mut self, packets: &mut Packets) -> Option<Instant> {
-        self.arrival(packets, 0).map(|(at, _)| at)
+    fn send_next<'p>(
+        &mut self,
+        now: Instant,
+        packets: &'p mut Packets,
+        mut wake: impl FnMut(PortEvent),
+    ) -> Option<&'p Packet> {
+        let started = self.start_next(now, packets, &mut wake);
+        if let Some(sent) = self.egress.transmitter.ring.back().filter(|_| started) {
+            self.tell(packets.get(sent.packet), sent.departs, &mut wake);
+        }
+        let transmitter = &mut self.egress.transmitter;
+        transmitter.waits = started && self.queue.waiting().packets > 0; // if no packet was sent, all waiting packets are paused
+        if transmitter.waits {
+            wake(PortEvent::Done(transmitter.busy_until, self.from));
+        }
+        transmitter.ring.back().filter(|_| started).map(|sent| packets.get(sent.packet))
     }
 
-    /// Removes the next `count` packets of the ring, which arrive.
+    /// Starts sending the scheduler's next packet, if any.
     #[inline(always)]
-    pub(super) fn skip(&mut self, count: usize) {
-        self.ring.skip(count);
-        self.arrived += count as u64;
+    fn start_next(&mut self, now: Instant, packets: &mut Packets, wake: &mut impl FnMut(PortEvent)) -> bool {
+        let Queue::Scheduled(queue) = &mut self.queue else { return false };
+        let mut effects = SchedulerEffects::default();
+        let next = queue.dequeue(now, &mut effects);
+        debug_assert_eq!(
+            effects.drops().count(),
+            effects.fates.len(),
+            "packets are trimmed at arrivals only"
+        );
+        self.count(&effects, packets, wake);
+        if !effects.fates.is_empty() {
+            self.egress.evict(now, &effects);
+        }
+        let Some(next) = next else { return false };
+        self.free(&next, next.wire);
+        let Egress { transmitter, account, .. } = &mut self.egress;
+        let departs = now + transmitter.tx_time(next.wire_size());
+        let packet = packets.get_mut(next.id);
+        packet.ecn = next.ecn;
+        if let Some(meter) = &mut self.telemetry {
+            let takes = transmitter.with_gap_after(packet.wire_size());
+            meter.write(packet, now, (takes, transmitter.link().0), self.queue.waiting().bytes);
+        }
+        packet.wait(now.since(next.arrived), self.of_host);
+        account.depart(now, departs, next.wire);
+        if let Some((at, to)) = transmitter.send(departs, (packets, next.id), next.wire) {
+            wake(PortEvent::Arrival(at, to));
+        }
+        true
+    }
+
+    /// Counts the marks, drops and trims of the scheduler.
+    fn count(&mut self, effects: &SchedulerEffects, packets: &mut Packets, wake: &mut impl FnMut(PortEvent)) {
+        self.egress.account.counters.marked += u64::from(effects.marks);
+        for (fate, waiting) in &effects.fates {
+            match *fate {
+                Fate::Dropped(reason) => self.drop_waiting(reason, waiting, packets, wake),
+                // Answers and headers that were returned before are not returned, and a host's port is no switch.
+                Fate::Returned if self.of_host || packets.get(waiting.id).kind.is_answer() => {
+                    self.drop_waiting(DropReason::BufferFull, waiting, packets, wake);
+                }
+                Fate::Returned => {
+                    self.free(waiting, waiting.wire);
+                    self.egress.account.counters.returned += 1;
+                    wake(PortEvent::Returned(waiting.id));
+                }
+                Fate::Trimmed { was } => {
+                    self.free(waiting, was - waiting.wire);
+                    self.trim(waiting.wire, packets.get_mut(waiting.id), wake);
+                }
+            }
+        }
+    }
+
+    /// Drops a packet that waited in the scheduler or was about to wait.
+    fn drop_waiting(
+        &mut self,
+        reason: DropReason,
+        waiting: &QueuedPacket,
+        packets: &mut Packets,
+        wake: &mut impl FnMut(PortEvent),
+    ) {
+        let packet = waiting.take(packets);
+        self.free(waiting, waiting.wire);
+        self.egress.account.drop(reason, &packet);
+        self.tell(&packet, Instant::ZERO, wake);
+    }
+
+    /// Trims a packet. Its host gets the same report as for a drop.
+    #[inline(never)] // keeps the common path short
+    fn trim(&mut self, wire: u16, packet: &mut Packet, wake: &mut impl FnMut(PortEvent)) {
+        self.egress.account.trim(packet);
+        self.tell(packet, Instant::ZERO, wake);
+        packet.trim(wire);
+    }
+
+    /// Drops a packet before it reaches the queue.
+    #[inline(never)] // keeps the common path short
+    fn refuse(&mut self, reason: DropReason, packet: Packet) -> Handover {
+        if let Some(pauses) = &mut self.pauses {
+            pauses.free_refused(&packet);
+        }
+        self.egress.account.drop(reason, &packet);
+        Handover::DROPPED
+    }
+
+    /// Records for flow control that `wire` bytes of a packet left the queue or were dropped from it.
+    #[inline]
+    fn free(&mut self, waiting: &QueuedPacket, wire: u16) {
+        if let Some(pauses) = &mut self.pauses {
+            pauses.free(waiting, wire);
+        }
+    }
+
+    /// Reports the departure of a waiting packet to the host, or with a `departs` of zero its drop.
+    fn tell(&self, packet: &Packet, departs: Instant, wake: &mut impl FnMut(PortEvent)) {
+        if self.of_host && packet.payload > 0 {
+            wake(PortEvent::Left(Left { conn: packet.conn, flow_id: packet.flow_id, departs }));
+        }
     }
 
     /// Moves the packet that arrives into `place`. Returns the next arrival, if any; `None` if the wire is
     /// empty.
     #[inline]
     pub fn arrive(&mut self, packets: &mut Packets, place: &mut Packet) -> Option<Option<Instant>> {
-        let head = self.head()?;
-        let next = self.advance(packets);
+        let head = self.egress.transmitter.head()?;
+        let next = self.egress.transmitter.advance(packets);
         *place = packets.take(head);
         Some(next)
     }
 
-    #[inline(never)] // keeps the common path short
-    fn refuse(&mut self, reason: DropReason, packet: Packet) -> Handover {
-        self.free_refused(&packet);
-        self.drop(reason, &packet);
-        Handover::DROPPED
+    /// True if the head of the wire arrives at `now`. False if the link has failed since the event was
+    /// scheduled.
+    pub fn is_due(&mut self, packets: &mut Packets, now: Instant) -> bool {
+        self.egress.transmitter.arrival(packets, 0).is_some_and(|(at, _)| at == now)
     }
 
-    #[inline(never)] // keeps the common path short
-    fn drop(&mut self, reason: DropReason, packet: &Packet) {
-        self.counters.drops.count(reason, 1);
-        *self.losses.entry(packet.flow_id).or_default() += u64::from(packet.payload);
-        if let Some(dropped) = &mut self.dropped {
-            dropped.push((reason, packet.clone()));
+    /// Delivers `packet` from the wire, drops it, or delays it. The error is the time until which the packet
+    /// is delayed, or `None` if the packet is dropped.
+    pub fn pass(&mut self, now: Instant, packet: &mut Packet) -> Result<(), Option<Instant>> {
+        let Some(faults) = &mut self.faults else { return Ok(()) };
+        match faults.pass() {
+            WireOutcome::Delivered => Ok(()),
+            WireOutcome::Corrupted => {
+                self.egress.account.drop(DropReason::Corrupted, packet);
+                Err(None)
+            }
+            WireOutcome::Delayed(by) => {
+                faults.hold(now + by, packet.take());
+                Err(Some(now + by))
+            }
         }
     }
 
-    /// Accounts a packet that has been added to the backlog.
-    #[inline(always)]
-    fn account_at_edges(&mut self, times: (Instant, Instant, Instant), size: Bytes) {
-        if times.2 > self.plain_until {
-            return self.book_with_levels(times.0, times.1, times.2, size);
+    /// Lets the link fail. Waiting packets and packets on the wire are lost.
+    pub fn fail(&mut self, now: Instant, packets: &mut Packets, mut wake: impl FnMut(PortEvent)) {
+        self.advance_departures(now);
+        let Some(faults) = &mut self.faults else { return };
+        let sent = self.egress.transmitter.ring.iter().map(|next| packets.get(next.packet));
+        for packet in faults.kept().chain(sent) {
+            self.egress.account.record_drop(DropReason::LinkDown, packet);
         }
-        self.counters.pass(times, size);
-        if !self.backlog.is_within(self.counters.peak) {
-            self.raise_peak();
+        let mut lost = faults.fail();
+        let paused = self.pauses.as_mut().map_or(PrioritySet::NONE, |pauses| pauses.forget(now));
+        self.queue.pause(PrioritySet::NONE); // paused packets are lost too
+        if let Queue::Scheduled(queue) = &mut self.queue {
+            let mut effects = SchedulerEffects::default();
+            while let Some(waiting) = queue.dequeue(now, &mut effects) {
+                effects.drop(DropReason::LinkDown, waiting);
+            }
+            lost += effects.drops().count() as u64;
+            for (reason, waiting) in effects.drops() {
+                self.egress.account.evict(now, waiting.wire_size());
+                let packet = waiting.take(packets);
+                self.free(waiting, waiting.wire);
+                self.tell(&packet, Instant::ZERO, &mut wake);
+                self.egress.account.record_drop(reason, &packet);
+            }
+        }
+        self.queue.pause(paused);
+        self.egress.fail(now, lost, packets);
+    }
+
+    /// Lets the link recover.
+    pub fn restore(&mut self) {
+        if let Some(faults) = &mut self.faults {
+            faults.restore();
         }
     }
 
-    /// Accounts a packet outside the window, at its edge, or at a measured port.
-    #[inline(never)] // keeps the path of the other ports short
-    fn book_with_levels(&mut self, now: Instant, starts: Instant, departs: Instant, size: Bytes) {
-        self.counters.pass_within(&self.window, (now, starts, departs), size, self.backlog);
-        if let Some(levels) = &mut self.levels {
-            levels.change(now, self.backlog);
-            levels.schedule_departure(departs, size.get() as u16);
+    /// Takes the next packet that departs to another part of the network before `end`, with its departure time.
+    pub(super) fn export(&mut self, end: Instant, packets: &mut Packets) -> Option<(Instant, Packet)> {
+        let departs = self.egress.transmitter.next_departure();
+        if departs >= end {
+            return None;
         }
+        self.advance_departures(departs);
+        self.egress.transmitter.ring.advance().map(|(packet, _)| (departs, packets.take(packet)))
     }
 
-    /// Puts a packet on the wire. Returns `true` if it is the head.
+    /// Prefetches the part of a port that an arrival reads.
     #[inline]
-    fn push(&mut self, departs: Instant, packet: PacketId, wire: u16) -> bool {
-        self.busy_until = departs;
-        self.lag(Bytes::new(wire.into()));
-        self.ring.push(InFlight { departs, packet, wire });
-        self.ring.len() == 1 && !self.crosses
+    pub(super) fn prefetch_wire(&self) {
+        prefetch(self, WIRE_LINES);
     }
 
-    /// Adds the pause of the transmitter of a late host after a frame of this size.
-    #[inline(always)]
-    fn lag(&mut self, frame: Bytes) {
-        if let Some(late) = &self.late {
-            self.busy_until += late.lags(self.tx_time(frame));
-        }
-    }
-
-    /// Subtracts departures up to `now` from the backlog.
-    #[inline(always)]
-    fn advance_departures(&mut self, now: Instant) {
-        if self.busy_until <= now {
-            self.ring.mark_all_departed();
-            self.backlog = self.queue.waiting();
-            return;
-        }
-        while let Some(gone) = self.ring.pop_departed(now) {
-            self.backlog.remove(gone);
-        }
-    }
-
-    #[inline(always)]
-    fn gap(&self) -> Bytes {
-        Bytes::new(self.gap.into())
-    }
-
-    /// Transmission time, without a division at usual rates.
+    /// Prefetches the part of a port that the sending of a packet reads.
     #[inline]
-    fn tx_time(&self, frame: Bytes) -> Span {
-        let takes = frame.plus(self.gap());
-        match self.byte_time {
-            Span::ZERO => self.rate.tx_time(takes),
-            time => time.times(takes.get()),
-        }
-    }
-
-    /// Place of the packet that arrives next.
-    #[inline]
-    pub(super) fn head(&self) -> Option<PacketId> {
-        self.ring.front().map(|head| head.packet)
+    pub(super) fn prefetch(&self) {
+        prefetch(self, HOT_LINES);
     }
 }

@@ -55,6 +55,11 @@ impl Ring {
         self.end - self.head
     }
 
+    /// Number of packets that have left the ring.
+    pub(super) fn removed(&self) -> u64 {
+        self.head as u64
+    }
+
     /// Number of packets on the wire whose departure is counted.
     pub(super) fn departed(&self) -> usize {
         self.unseen.saturating_sub(self.head)

@@ -41,7 +41,8 @@ use first_come::FirstCome;
 use crate::packet::Frame;
 use crate::priorities::PrioritySet;
 use shortflow_spec::{ConfigError, ParamInfo, Reader};
-use shortflow_units::{Bytes, Instant, Occupancy};
+use shortflow_units::{Bytes, Instant, Occupancy, PortId};
+use std::collections::BTreeMap;
 
 /// The discipline of a port.
 #[derive(Debug, Clone)]
@@ -112,6 +113,20 @@ impl Queue {
             Queue::InOrder(_) => Backlog::default(),
             Queue::Scheduled(queue) => queue.backlog(),
         }
+    }
+
+    /// Bytes of a priority that wait in a scheduler at `now`, by the port from which they came.
+    pub fn waiting_by_origin(&self, priority: u8, now: Instant) -> BTreeMap<PortId, Bytes> {
+        let (mut queue, mut waiting) = (self.clone(), BTreeMap::new());
+        queue.pause(PrioritySet::NONE);
+        let Queue::Scheduled(mut queue) = queue else { return waiting };
+        let mut effects = SchedulerEffects::default();
+        while let Some(next) = queue.dequeue(now, &mut effects) {
+            if next.class.priority() == Some(priority) {
+                *waiting.entry(next.from).or_insert(Bytes::ZERO) += next.wire_size();
+            }
+        }
+        waiting
     }
 }
 

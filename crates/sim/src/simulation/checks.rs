@@ -83,7 +83,7 @@ impl Simulation<'_> {
         let (ports, graph) = (self.network.ports(), &self.scenario.graph);
         let name = |port: &PortId| {
             let port = &ports[port.index()];
-            format!("{}->{}", graph.name(port.from), graph.name(port.to))
+            format!("{}->{}", graph.name(port.from), graph.name(port.to()))
         };
         let told = |Deadlock { priority, cycle, since }| {
             let ports = cycle.iter().map(name).collect::<Vec<_>>().join(", ");
@@ -119,7 +119,7 @@ impl Simulation<'_> {
         for (index, port) in self.network.ports().iter().enumerate() {
             let rate = graph.links[index / 2].rate;
             port_accounts(port, rate, gap).map_err(|reason| {
-                format!("port {}->{}: {reason}", graph.name(port.from), graph.name(port.to))
+                format!("port {}->{}: {reason}", graph.name(port.from), graph.name(port.to()))
             })?;
         }
         let waiting = self.network.ports().iter().map(|port| port.held().waiting.bytes);
@@ -162,15 +162,18 @@ fn flow_text(flow: usize, row: &FlowRow) -> String {
 /// Checks the counters of a port whose link has this rate and a gap of `gap` bytes between packets.
 fn port_accounts(port: &Port, rate: Rate, gap: Bytes) -> Result<(), String> {
     let (counters, held) = (port.counters(), port.held());
-    let accounted = port.arrived() + port.lost_on_wire() + held.ring + u64::from(held.waiting.packets);
+    let accounted = port.egress().arrived()
+        + port.egress().account.lost_on_wire
+        + held.ring
+        + u64::from(held.waiting.packets);
     if counters.accepted != accounted {
         return Err(format!(
             "{} packets were accepted, but {accounted} arrived, were lost or wait",
             counters.accepted
         ));
     }
-    if port.known_backlog() != held.backlog {
-        let [counted, found] = [port.known_backlog(), held.backlog].map(backlog_text);
+    if port.egress().known_backlog() != held.backlog {
+        let [counted, found] = [port.egress().known_backlog(), held.backlog].map(backlog_text);
         return Err(format!("the counted backlog is {counted}, but the port holds {found}"));
     }
     let packets = counters.accepted - u64::from(held.waiting.packets);
@@ -180,7 +183,7 @@ fn port_accounts(port: &Port, rate: Rate, gap: Bytes) -> Result<(), String> {
     if spent < needed && needed < Span::MAX {
         return Err(format!("{sent} were sent in {spent}, but take {needed} at {rate}"));
     }
-    match port.busy_until() {
+    match port.egress().busy_until() {
         until if spent > until => {
             Err(format!("the link was busy for {spent}, longer than the time until {until}"))
         }

@@ -234,7 +234,7 @@ impl ExecutionPlan {
         };
         if let Some(lookahead) = self.node_lookahead.filter(|_| self.modes.windows) {
             let done = |port: &Port| if port.is_scheduled() { port.from.into() } else { NodeScope::GLOBAL };
-            let channels = network.ports().iter().flat_map(|port| [port.to.into(), done(port)]);
+            let channels = network.ports().iter().flat_map(|port| [port.to().into(), done(port)]);
             return queue.windowed(graph.nodes.len(), channels, lookahead);
         }
         let crossing = |link: &Link| ((link.rate.tx_time(size) + link.delay).as_ps() as f64).max(1.0);

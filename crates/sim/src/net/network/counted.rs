@@ -1,7 +1,7 @@
 //! Counters of a network, for the measured time and for the whole run.
 
 use super::Network;
-use crate::net::{Drops, NetworkCounts, Port};
+use crate::net::{Drops, NetworkCounts};
 use crate::queue::Backlog;
 use shortflow_units::{Instant, NodeId, PortId};
 
@@ -25,7 +25,10 @@ impl Network {
     }
 
     fn counted(&self) -> NetworkCounts {
-        NetworkCounts { ports: self.ports.iter().map(Port::counts).collect(), nodes: self.drops.clone() }
+        NetworkCounts {
+            ports: self.ports.iter().map(|port| port.egress.counts()).collect(),
+            nodes: self.drops.clone(),
+        }
     }
 
     /// The present backlog of a port.
@@ -65,6 +68,6 @@ impl Network {
 
     /// Number of packet-hops.
     pub fn hops(&self) -> u64 {
-        self.ports.iter().map(Port::arrived).sum()
+        self.ports.iter().map(|port| port.egress.arrived()).sum()
     }
 }

@@ -23,7 +23,7 @@ impl Network {
         };
         let now = events.now();
         if let Some(limit) = memory.as_ref().and_then(|memory| memory.limit(&mut self.ports, port, now)) {
-            self.ports[port.index()].set_limit(limit);
+            self.ports[port.index()].egress.set_limit(limit);
         }
         let sender = &mut self.ports[port.index()];
         let priority = priorities.get(packet.flow_id as usize).copied().unwrap_or(DEFAULT_PRIORITY);
@@ -33,7 +33,10 @@ impl Network {
             let control = flow_control.as_mut().filter(|_| is_data);
             control.is_some_and(|control| control.arrive(*from, priority, packet.wire))
         };
-        sender.came_from(source.filter(counts), priority);
+        let source_counted = source.filter(counts);
+        if let Some(pauses) = &mut sender.pauses {
+            pauses.came_from(source_counted, priority);
+        }
         let marked = sender.counters().marked;
         let wanted = watch.as_ref().is_some_and(|watch| watch.wants(Some(port), packet));
         let copy = wanted.then(|| packet.clone());
@@ -47,9 +50,9 @@ impl Network {
                 scheduled,
                 packet: copy,
                 marked: !scheduled && sender.counters().marked > marked,
-                dropped: sender.take_dropped(),
-                trimmed: sender.take_trimmed(),
-                backlog: sender.known_backlog(),
+                dropped: sender.egress.account.take_dropped(),
+                trimmed: sender.egress.account.take_trimmed(),
+                backlog: sender.egress.known_backlog(),
             });
         }
         if flow_control.is_some() {
@@ -65,6 +68,6 @@ impl Network {
         let Some(watch) = self.special.as_mut().and_then(|special| special.watch.as_mut()) else { return };
         let sender = &mut self.ports[port.index()];
         let backlog = Some(sender.backlog(now));
-        watch.lost(now, Some(port), sender.take_dropped(), backlog);
+        watch.lost(now, Some(port), sender.egress.account.take_dropped(), backlog);
     }
 }

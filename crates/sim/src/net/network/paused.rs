@@ -12,7 +12,7 @@ impl Network {
     /// Schedules the frames of the scenario's pauses.
     pub(super) fn schedule_planned_frames(&self, events: &mut EventQueue<impl WithNetwork>) {
         for (number, port) in self.ports.iter().enumerate() {
-            for at in port.planned_frames() {
+            for at in port.pauses.iter().flat_map(|pauses| pauses.planned_frames()) {
                 events.schedule(at, port.from, NetworkEvent::Pause(PortId::from(number)).into());
             }
         }
@@ -62,14 +62,17 @@ impl Network {
     ) {
         let Some(special) = self.special.as_deref_mut() else { return };
         let Some(control) = &mut special.flow_control else { return };
-        let freed = self.ports[port.index()].take_freed();
+        let mut pauses = self.ports[port.index()].pauses.as_mut();
+        let freed = pauses.as_mut().map(|pauses| pauses.take_freed()).unwrap_or_default();
         freed.iter().for_each(|freed| control.leave(*freed));
         let links = freed.iter().map(|freed| freed.from).chain(source);
         let mut changed = Vec::new();
         links.for_each(|from| {
             control.update(from, |priority, pauses| changed.push((from, priority, pauses)));
         });
-        self.ports[port.index()].return_freed(freed);
+        if let Some(pauses) = pauses {
+            pauses.return_freed(freed);
+        }
         for (from, priority, pauses) in changed {
             let back = PortId(from.0 ^ 1);
             let sender = &self.ports[back.index()];
@@ -78,7 +81,8 @@ impl Network {
                 self.reset_verdict(from);
                 continue;
             }
-            let (at, delay) = (sender.frame_arrival(events.now(), PAUSE_FRAME), sender.link().1);
+            let (at, delay) =
+                (sender.egress.transmitter.frame_arrival(events.now(), PAUSE_FRAME), sender.link().1);
             let departs = Instant::ZERO + at.since(Instant::ZERO + delay);
             self.watch_mut().into_iter().for_each(|watch| watch.frame(departs, back, (priority, pauses)));
             self.tell_to_pause(events, PauseFrame { port: from, at, priority, pauses });
@@ -101,7 +105,9 @@ impl Network {
         PauseFrame { port, at, priority, pauses }: PauseFrame,
     ) {
         let sender = &mut self.ports[port.index()];
-        sender.expect_frame(at, priority, pauses);
+        if let Some(state) = &mut sender.pauses {
+            state.expect_frame(at, priority, pauses);
+        }
         events.schedule(at, sender.from, NetworkEvent::Pause(port).into());
     }
 

@@ -20,11 +20,12 @@ impl Network {
         let mut inputs = vec![0; self.hosts];
         self.ports
             .iter()
-            .for_each(|port| inputs.get_mut(port.to.index()).into_iter().for_each(|count| *count += 1));
+            .for_each(|port| inputs.get_mut(port.to().index()).into_iter().for_each(|count| *count += 1));
         for port in 0..self.ports.len() {
             let [there, back] = [port, port ^ 1].map(|port| &self.ports[port]);
             let is_plain = [there, back].iter().all(|port| !port.is_faulty() && !port.is_scheduled());
-            self.ports[port].pulls = is_plain && inputs.get(there.to.index()) == Some(&1);
+            let is_early = is_plain && inputs.get(there.to().index()) == Some(&1);
+            self.ports[port].egress.transmitter.lead_to_early_host(is_early);
         }
         self
     }

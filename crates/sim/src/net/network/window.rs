@@ -21,7 +21,7 @@ impl Network {
         by_output[..self.hosts].fill(false);
         let (mut counts, mut numbers) = (vec![0; nodes], Vec::new());
         for port in &self.ports {
-            by_output[port.to.index()] &= !port.is_faulty();
+            by_output[port.to().index()] &= !port.is_faulty();
             numbers.push(counts[port.from.index()]);
             counts[port.from.index()] += 1;
         }
@@ -104,7 +104,7 @@ impl Network {
                     continue;
                 }
             };
-            let (source, mut count) = (&mut ports[from.index()], 0);
+            let (source, mut count) = (&mut ports[from.index()].egress.transmitter, 0);
             source.prefetch_packets(packets, FETCHED); // a window ago they were elsewhere in the table
             while let Some((at, id)) = source.arrival(packets, count) {
                 if at >= end {
@@ -142,7 +142,7 @@ impl Network {
             } else {
                 for forwarded in taken {
                     let packet = packets.get_mut(forwarded.id);
-                    let Some(departure) = target.offer(forwarded.at, packet.frame()) else {
+                    let Some(departure) = target.egress.offer(forwarded.at, packet.frame()) else {
                         packet.hop = packet.hop.wrapping_add(1);
                         target.enqueue(forwarded.at, packets, forwarded.id, |due| {
                             settle((events, reports), out, due)
@@ -150,8 +150,10 @@ impl Network {
                         continue;
                     };
                     packet.go(departure.waits, departure.is_marked, false);
-                    match target.start_transmission(departure.departs, forwarded.id, packet.wire) {
-                        Some((at, _)) if target.pulls => reached.push((out, at)),
+                    match target.egress.transmitter.start(departure.departs, forwarded.id, packet.wire) {
+                        Some((at, _)) if target.egress.transmitter.leads_to_early_host() => {
+                            reached.push((out, at))
+                        }
                         Some((at, to)) => events.schedule(at, to, NetworkEvent::Arrive(out).into()),
                         None => {}
                     }
@@ -191,10 +193,10 @@ fn enqueue_after(
 ) -> u64 {
     let ended = end_transmissions(events, (target, out), packets, next.at);
     let packet = packets.get_mut(next.id);
-    match target.offer(next.at, packet.frame()) {
+    match target.egress.offer(next.at, packet.frame()) {
         Some(departure) => {
             packet.go(departure.waits, departure.is_marked, false);
-            if let Some((at, to)) = target.start_transmission(departure.departs, next.id, packet.wire) {
+            if let Some((at, to)) = target.egress.transmitter.start(departure.departs, next.id, packet.wire) {
                 events.schedule(at, to, NetworkEvent::Arrive(out).into());
             }
         }
@@ -219,7 +221,7 @@ fn end_transmissions(
     end: Instant,
 ) -> u64 {
     let mut ended = 0;
-    while let Some(at) = target.next_done().filter(|done| *done < end) {
+    while let Some(at) = target.egress.transmitter.next_done().filter(|done| *done < end) {
         ended += 1;
         target.transmit_done(at, packets, |due| {
             if let PortEvent::Arrival(at, to) = due {
@@ -238,7 +240,7 @@ fn end_window(
 ) -> u64 {
     let end = events.end_of_window();
     let ended = end_transmissions(events, (target, out), packets, end);
-    if let Some(done) = target.next_done() {
+    if let Some(done) = target.egress.transmitter.next_done() {
         events.schedule(done, target.from, NetworkEvent::TransmitDone(out).into());
     }
     ended

@@ -29,7 +29,8 @@ impl Simulation<'_> {
     #[inline(always)] // saves a call per packet
     fn take_early(&mut self, port: PortId, mut at: Instant, known: Instant) {
         let (now, sender) = (self.events.now(), &self.network.ports()[port.index()]);
-        let (host, pulls) = (sender.to, sender.pulls && !self.measuring_over);
+        let (host, pulls) =
+            (sender.to(), sender.egress().transmitter.leads_to_early_host() && !self.measuring_over);
         let unknown = known + sender.link().1;
         loop {
             let limit = if at < Instant::MAX { at } else { unknown };

@@ -151,7 +151,7 @@ impl Simulation<'_> {
         let round_trip = ideal_fct(tcp.mss, tcp, &there, &self.network.path(to, source, flow_id));
         let (full, on_link) = (tcp.full_frame().as_f64(), tcp.link_bytes(tcp.mss).as_f64());
         let rate = there.rate().map_or(0.0, |rate| rate.as_bps() as f64 / 8.0);
-        let buffer = |port: &Port| match self.scenario.switch_port(port.from, port.to).buffer {
+        let buffer = |port: &Port| match self.scenario.switch_port(port.from, port.to()).buffer {
             Occupancy::Packets(packets) => f64::from(packets),
             Occupancy::Bytes(bytes) => bytes.as_f64() / full,
             Occupancy::Unlimited => f64::INFINITY,

@@ -17,7 +17,7 @@ impl Simulation<'_> {
         let Some(explained) = explained else { return };
         let ends = self.network.ports().iter().map(|port| {
             let (rate, delay) = port.link();
-            LinkEnd { from: port.from, to: port.to, rate, delay }
+            LinkEnd { from: port.from, to: port.to(), rate, delay }
         });
         let (ends, hosts) = (ends.collect::<Vec<_>>(), self.scenario.graph.hosts());
         let accounts = Accounts::new(explained, &ends, hosts, self.scenario.tcp.wire.gap());
