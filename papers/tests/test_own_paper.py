@@ -32,18 +32,28 @@ def mine(shortflow: Command, tmp_path: Path, monkeypatch: Patch) -> Iterator[Pat
     for each in (papers.every_paper, papers._read):
         monkeypatch.setattr(f"shortflow_papers.papers.{each.__name__}", functools.cache(each.__wrapped__))
     monkeypatch.syspath_prepend(tmp_path / "mine")
-    offer(monkeypatch, EntryPoint("mine", "paper_mine", papers.GROUP))
+    offer(monkeypatch, ("mine", "paper_mine"))
     yield tmp_path / "mine/paper_mine"
     for name in [name for name in sys.modules if name.partition(".")[0] == "paper_mine"]:
         del sys.modules[name]
 
 
-def offer(monkeypatch: Patch, *points: EntryPoint) -> None:
-    """Makes these entry points the only ones of papers."""
+def offer(monkeypatch: Patch, *added: tuple[str, str]) -> None:
+    """Makes these papers, each with the name of its package, the only ones that entry points add."""
     every = entry_points
+    points = [EntryPoint(paper, package, papers.GROUP) for paper, package in added]
     monkeypatch.setattr(
         "shortflow.installed.entry_points", lambda group: points if group == papers.GROUP else every(group=group)
     )
+
+
+def edit(file: Path, changes: dict[str, str]) -> None:
+    """Replaces texts of a file, each of which the file must have."""
+    text = file.read_text("utf-8")
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    file.write_text(text, "utf-8")
 
 
 def test_what_is_written_is_as_this_project_writes(shortflow: Command, tmp_path: Path) -> None:
@@ -180,9 +190,7 @@ MISFITS = {
 @pytest.mark.parametrize("misfit", MISFITS)
 def test_a_misfit_is_refused_alone(mine: Path, misfit: str) -> None:
     file, old, new, message = MISFITS[misfit]
-    text = (mine / file).read_text("utf-8")
-    assert old in text
-    (mine / file).write_text(text.replace(old, new), "utf-8")
+    edit(mine / file, {old: new})
     refusal = str(papers.refused()["mine"])
     assert refusal.startswith("mine: the package paper_mine cannot be used: ")
     assert message in refusal
@@ -213,16 +221,13 @@ def test_a_figure_that_is_left_out_is_an_error(mine: Path, shortflow: Command) -
 
 
 def test_a_value_that_was_not_run_fails_with_its_reason(mine: Path, shortflow: Command) -> None:
-    text = (mine / "fig1.py").read_text("utf-8")
-    for old, new in {
+    shorter = {
         "[20, 40]": "[2, 3]",
         "quick_seeds=3": "quick_seeds=1",
         '"traffic.1.repeat": 5, "duration": "500ms"': '"traffic.1.repeat": 1, "duration": "50ms"',
         '.over("servers")': ".at(servers=(2, 4))",
-    }.items():
-        assert old in text
-        text = text.replace(old, new)
-    (mine / "fig1.py").write_text(text, "utf-8")
+    }
+    edit(mine / "fig1.py", shorter)
     told = " ".join(shortflow("reproduce", "mine", code=ExitCode.CLAIM_FAILED).stdout.split())
     assert (
         "untested because: the runs cannot decide the claim: no run has servers 4; the runs have servers 2, 3" in told
@@ -230,21 +235,20 @@ def test_a_value_that_was_not_run_fails_with_its_reason(mine: Path, shortflow: C
 
 
 def test_a_choice_that_no_study_follows_says_why(mine: Path, shortflow: Command) -> None:
-    text = (mine / "__init__.py").read_text("utf-8")
-    (mine / "__init__.py").write_text(text.replace('"2": {"tcp.initial_window": 2}', '"4": {"tcp.initial_window": 4}'))
+    edit(mine / "__init__.py", {'"2": {"tcp.initial_window": 2}': '"4": {"tcp.initial_window": 4}'})
     told = " ".join(shortflow("list", "choices", "mine", code=0).stdout.split())
     reason = "at the quick scale reaches no figure; a study follows the choice only if it has tcp.initial_window=4"
     assert f"10: tcp.initial_window=10; {reason}" in told
 
 
 def test_a_module_is_no_paper(mine: Path, monkeypatch: Patch) -> None:
-    offer(monkeypatch, EntryPoint("mine", "paper_mine.fig1", papers.GROUP))
+    offer(monkeypatch, ("mine", "paper_mine.fig1"))
     assert "must name a package, a folder with an __init__.py" in str(papers.refused()["mine"])
     assert mine.exists()
 
 
 def test_a_paper_of_this_project_stays_its_own(shortflow: Command, monkeypatch: Patch) -> None:
-    offer(monkeypatch, EntryPoint("l2dct", "os", papers.GROUP))
+    offer(monkeypatch, ("l2dct", "os"))
     told = shortflow("list", "figures", code=0)
     assert "left out: os adds l2dct, a name that shortflow has" in told.stderr
     assert "l2dct/fig3" in told.stdout
@@ -252,7 +256,7 @@ def test_a_paper_of_this_project_stays_its_own(shortflow: Command, monkeypatch: 
 
 @pytest.mark.usefixtures("mine")
 def test_two_packages_cannot_have_one_paper(monkeypatch: Patch) -> None:
-    offer(monkeypatch, *(EntryPoint("mine", value, papers.GROUP) for value in ("paper_mine", "other_mine")))
+    offer(monkeypatch, ("mine", "paper_mine"), ("mine", "other_mine"))
     assert str(papers.refused()["mine"]) == (
         "mine: several installed packages add this name: paper_mine, other_mine; uninstall all but one of them"
     )
