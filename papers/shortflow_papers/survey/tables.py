@@ -99,15 +99,14 @@ def _column(view: View, rows: Sequence[tuple[SurveyPlace, str]], criterion: Crit
     scale = scale_for(criterion.about.unit, [each.value for each in estimates if each])
     cells = []
     for each, (place, scheme) in zip(estimates, rows, strict=True):
-        mark = _mark(view.cells[place].get(criterion), scheme)
-        cells.append(" ".join([shown(each, scale.divisor), *mark]))
+        cell, mark = view.cells[place].get(criterion), ""
+        # With unfinished flows the time is only a lower bound, which the reader must know before the rank.
+        if cell and scheme in cell.unfinished:
+            mark = f" {DAGGER}"
+        elif cell and cell.wins(scheme):
+            mark = f" {ALONE if cell.outcome == SOLE else CLOSE}"
+        cells.append(shown(each, scale.divisor) + mark)
     return Column(_header(criterion, f"({scale.unit})"), cells)
-
-
-def _mark(cell: Cell | None, scheme: str) -> list[str]:
-    if cell and scheme in cell.unfinished:
-        return [DAGGER]
-    return [ALONE if cell.outcome == SOLE else CLOSE] if cell and cell.wins(scheme) else []
 
 
 def _header(criterion: Criterion, *below: str) -> str:

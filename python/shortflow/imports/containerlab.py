@@ -33,7 +33,11 @@ def _read(file: File, options: Options) -> Part:
     listed_nodes = topology.at("nodes")
     if listed_nodes is None or not isinstance(listed_nodes.value, Mapping) or not listed_nodes.value:
         raise topology.wrong("a table of nodes")
-    nodes = {str(name): _node_of(listed_nodes, name) for name in listed_nodes.value}
+    # A node without settings of its own (`leaf1:`) is null in YAML, but still has those of its kind and the defaults.
+    nodes = {
+        str(name): listed_nodes.at(name) or Place(listed_nodes.file, {}, (*listed_nodes.path, name), listed_nodes.lines)
+        for name in listed_nodes.value
+    }
     names = {of: plain_name(of) for of in nodes}
     links, outside = [], []
     taken: dict[tuple[str, str], Place] = {}
@@ -73,14 +77,6 @@ def _read(file: File, options: Options) -> Part:
     first = topology.at("links")
     part.network = Network(listed, links, (first or topology).origin)
     return completed(part, options)
-
-
-def _node_of(nodes: Place, name: str) -> Place:
-    """A node.
-
-    A node without settings of its own is an empty table, so it has the settings of its kind and the defaults.
-    """
-    return nodes.at(name) or Place(nodes.file, {}, (*nodes.path, name), nodes.lines)
 
 
 def _end(end: Place) -> tuple[str, Place]:

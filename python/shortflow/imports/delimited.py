@@ -18,7 +18,8 @@ _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _MILLIONS = re.compile(r"\d{1,3}(?:\.\d{3}){2,}")
 _GROUPS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 """Thousands separated by commas, unless another field of the file has a decimal comma."""
-_SPACED = re.compile(r"[1-9]\d{0,2}(?:[ \u00a0\u202f'’]\d{3})+(?:[.,]\d+)?")
+_BLANKS = re.compile(r"[ \u00a0\u202f'’]")
+_SPACED = re.compile(rf"[1-9]\d{{0,2}}(?:{_BLANKS.pattern}\d{{3}})+(?:[.,]\d+)?")
 """Thousands separated by blanks or apostrophes."""
 _UNSURE = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _POINT = re.compile(r"(?:0?|\d{4,})\.\d+%?|\d+\.(?:\d{0,2}|\d{4,})%?|\d[\d.]*e[-+]?\d+", re.IGNORECASE)
@@ -98,7 +99,11 @@ def _grid(file: File, several: Sequence[tuple[int, str]]) -> Grid:
     split: Iterable[tuple[int, Sequence[str]]] = ((number, _fields(line, separator)) for number, line in lines)
     rows = [(number, row) for number, row in split if any(row)]
     if separator:
-        rows = [(number, [_without_blanks(field) for field in row]) for number, row in rows]
+        # Without a separator, a blank ends a field, so `1 000` is two fields.
+        rows = [
+            (number, [_BLANKS.sub("", field) if _SPACED.fullmatch(field) else field for field in row])
+            for number, row in rows
+        ]
     fields = [field for _, row in rows[:_LOOKED_AT] for field in row]
     with_comma = [field for field in fields if "," in field]
     has_comma = any(_DECIMAL_COMMA.fullmatch(field) and not _GROUPS.fullmatch(field) for field in with_comma)
@@ -171,10 +176,6 @@ def _with_point(field: str) -> str:
 
 def _without_commas(field: str) -> str:
     return field.replace(",", "") if _GROUPS.fullmatch(field) else field
-
-
-def _without_blanks(field: str) -> str:
-    return re.sub(r"[ \u00a0\u202f'’]", "", field) if _SPACED.fullmatch(field) else field
 
 
 def squared(file: File, found: Grid, lines: Sequence[int], rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:

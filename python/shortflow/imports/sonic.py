@@ -12,7 +12,7 @@ from shortflow.imports.files import File
 from shortflow.imports.networks import cable_delay, few, plain_name
 from shortflow.imports.parts import Format, Link, Network, Node, Options, Part, Ports, Value
 from shortflow.imports.rates import written
-from shortflow.imports.sonic_pfc import FlowControl, reference, referred
+from shortflow.imports.sonic_pfc import reference, referred
 from shortflow.imports.sonic_switch import COLOURS, Port, Switch
 from shortflow.quantities import counted
 
@@ -97,8 +97,14 @@ def _by_rate(values: Mapping[Port, Mapping[str, Value]]) -> tuple[dict[float, Ma
 
 
 def _values(switch: Switch, port: Port, part: Part) -> dict[str, Value]:
-    room = _paused(switch.paused, port) if port.name in switch.paused.by_port else _buffer(switch.root, port, part)
-    return {**_wred(port.wred), **room}
+    if port.name not in switch.paused.by_port:
+        return {**_wred(port.wred), **_buffer(switch.root, port, part)}
+    # A port that pauses is limited where packets come in, by its priority group and the pool, so its queue is not.
+    assert switch.paused.memory
+    _, name = port.profiles
+    limit = f"the thresholds at ingress limit the port, not {name}" if name else "no file limits the port"
+    room = {"buffer": Value("unlimited", limit), "memory": switch.paused.memory}
+    return {**_wred(port.wred), **room, **switch.paused.by_port[port.name]}
 
 
 def _wred(profile: Place | None) -> dict[str, Value]:
@@ -122,15 +128,6 @@ def _wred(profile: Place | None) -> dict[str, Value]:
         "mark_all_above": Value(f"{max(high, 1):.0f}B", most.origin),
         "mark_probability": Value(percent / 100, said, is_assumed=share is None),
     }
-
-
-def _paused(paused: FlowControl, port: Port) -> dict[str, Value]:
-    """Buffer of a port that pauses: the pool at ingress, and the limit of the port's priority group."""
-    assert paused.memory
-    _, name = port.profiles
-    limit = f"the thresholds at ingress limit the port, not {name}" if name else "no file limits the port"
-    room = {"buffer": Value("unlimited", limit), "memory": paused.memory}
-    return {**room, **paused.by_port[port.name]}
 
 
 def _buffer(root: Place, port: Port, part: Part) -> dict[str, Value]:

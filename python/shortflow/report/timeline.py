@@ -41,7 +41,9 @@ def timeline(result: Result, at: str = "") -> Chart:
     )
     flows = flows.sort("end", "id").with_row_index("line", 1)
     events = events.join(flows.select(pl.col("id").alias("flow"), "line"), on="flow")
-    port = _bottleneck(events)
+    # A burst crosses several queues. The chart has room for one, so it takes the longest that data packets met.
+    queued = events.filter((pl.col("event") == "enqueued") & (pl.col("kind") == "data"))
+    port = str(queued.sort("queue_pkt", "port", descending=[True, False], nulls_last=True)["port"][0])
     rate_bps = result.ports.filter(pl.col("port") == port)["rate_bps"][0]
     length = _queue(events.filter((pl.col("port") == port) & pl.col("queue_pkt").is_not_null()), rate_bps)
     rows: list[Row] = [{"ms": ms, "length": packets} for ms, packets in length]
@@ -130,13 +132,6 @@ def _caption(burst: LargestBurst) -> str:
         f"{burst.host}, in order of completion. Each line is a flow, from its start to its last acknowledgement. The "
         "panel above shows the queue of the bottleneck."
     )
-
-
-def _bottleneck(events: pl.DataFrame) -> str:
-    """The port with the longest queue that a data packet of the burst met; empty if none was queued."""
-    queues = events.filter((pl.col("event") == "enqueued") & (pl.col("kind") == "data"))
-    longest = queues.group_by("port").agg(pl.col("queue_pkt").max()).sort("queue_pkt", "port", descending=[True, False])
-    return str(longest["port"][0]) if len(longest) else ""
 
 
 def _queue(noted: pl.DataFrame, rate_bps: float) -> Iterator[tuple[float, int]]:
