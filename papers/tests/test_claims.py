@@ -392,6 +392,23 @@ def test_the_sentence_is_printed_from_what_is_compared() -> None:
     assert claim(near).tolerance == "query time with tcp at workers 100: 57.6 to 86.4 ms (printed: 72 ms)"
 
 
+@pytest.mark.parametrize(
+    ("metric", "label"),
+    [
+        ("slowdown_short", "slowdown of short flows"),
+        ("slowdown_p99_short", "p99 slowdown of short flows"),
+        ("jain_sampled_long", "Jain index over short times of long flows"),
+        ("p99_upto_10kb_s", "p99 FCT of upto 10kb flows"),
+        ("p99_short_over_1mb_s", "p99 FCT of short over 1mb flows"),
+        ("p99_query_time_s", "query time, p99"),
+    ],
+)
+def test_a_quantity_has_the_name_of_its_metric_rather_than_of_a_metric_with_a_similar_name(
+    metric: str, label: str
+) -> None:
+    assert lab.level("tcp", metric).text == f"{label} with tcp"
+
+
 def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_path: Path) -> None:
     data = {"runs": made(tmp_path, {"dctcp": [1.0, 1.1], "l2dct": [0.5, 0.55], "tcp": [3.0, 3.1]})}
     better = claim(lab.change("l2dct", "dctcp", AFCT).over("load").below())

@@ -16,6 +16,8 @@ from shortflow_papers.lab.quantity import Every, Find, Points, Quantity, Selecte
 from shortflow_papers.lab.study import Value
 
 OneOrMore = str | Sequence[str]
+_BIN = r"(?:upto_|over_)?\d+[kmg]?b"
+"""Size bins in names of metrics, such as `upto_10kb`."""
 _UNITS = {"_s": "s", "_bps": "bps", "_pkt": "packets", "_bytes": "B"}
 
 
@@ -204,14 +206,19 @@ def _in(study: str) -> str:
 
 @functools.cache
 def label(metric: MetricOrMeasure) -> str:
-    """Label of a metric, with its class or task."""
+    """Label of a metric, with its class, size bin or task."""
     if isinstance(metric, Measure):
         return metric.name
-    for pattern, statistic in STATISTICS.items():
-        form = pattern.replace("<class>", "(?P<flows>.+)").replace("<task>", f"(?P<task>{'|'.join(TASKS)})")
+    forms = {"<class>": "(?P<class>.+?)", "<bin>": rf"(?P<bin>{_BIN})", "<task>": f"(?P<task>{'|'.join(TASKS)})"}
+    # `slowdown_p99_short` fits `slowdown_p99_<class>`, but also `slowdown_<class>` with the class `p99_short`. A class
+    # may have any name, so the longest pattern decides.
+    for pattern in sorted(STATISTICS, key=len, reverse=True):
+        form = functools.reduce(lambda text, part: text.replace(part, forms[part]), forms, pattern)
         if found := re.fullmatch(form, metric):
-            task, flows = (found.groupdict().get(part, "") for part in ("task", "flows"))
-            return statistic.label.format(task=task, tasks=TASKS.get(task)) + f" of {flows} flows" * bool(flows)
+            task, flows, size = (found.groupdict().get(part, "") for part in ("task", "class", "bin"))
+            said = STATISTICS[pattern].label.format(task=task, tasks=TASKS.get(task))
+            whose = " ".join(filter(None, [flows, size.replace("_", " ")]))
+            return f"{said} of {whose} flows" if whose else said
     return metric
 
 
