@@ -15,9 +15,10 @@ import shortflow
 from conftest import Patch, Tables, ran
 from shortflow import _core
 from shortflow.front import reference
-from shortflow.front.shell import COMMANDS
+from shortflow.front.shell import COMMANDS, NOT_NAMES
 from shortflow.metrics.catalogue import STATISTICS
 from shortflow.metrics.columns import TABLES
+from shortflow_papers import papers
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -291,3 +292,21 @@ def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8"))
     missing = [target for target in targets if not (page.parent / target).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize("kind", ["transports", "queues", "routing", "topologies", "traffic"])
+def test_a_name_is_in_the_file_that_the_page_on_the_architecture_gives(kind: str) -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    row = re.search(rf"^\| `{kind}`.*? \| `(?P<file>\S+)/NAME.rs`", page, re.MULTILINE)
+    assert row
+    files = [ROOT / row["file"] / entry["name"].replace("-", "_") for entry in _core.registry()[kind]]
+    assert not [file for file in files if not file.is_dir() and not file.with_suffix(".rs").exists()]
+
+
+def test_a_figure_and_a_command_are_where_the_page_on_the_architecture_says() -> None:
+    recipes = "".join(path.read_text("utf-8") for path in (ROOT / "papers/shortflow_papers/papers").rglob("*.py"))
+    assert not [figure for figure in papers.figures() if f'"{figure}"' not in recipes]
+    modules = {name: NOT_NAMES.get(name, (name, name))[0] for name in COMMANDS}
+    files = {name: ROOT / "python/shortflow/commands" / f"{module}.py" for name, module in modules.items()}
+    elsewhere = {name for name, file in files.items() if not file.exists()}
+    assert elsewhere == {"reproduce", "survey", "new-paper", "linux"}
