@@ -146,6 +146,9 @@ test test-linux docs: export RUSTDOCFLAGS := --deny warnings
 test: export TIMEFORMAT := took %0R s, %0U s of CPU time
 
 RUST_EXAMPLES := $(basename $(notdir $(wildcard crates/sim/examples/*.rs)))
+# The pages of a crate link only to crates whose pages exist, so crates come after those on which they depend.
+RUST_PAGES := for crate in units spec cc sim; do cargo doc --package shortflow-$$crate --no-deps --locked --quiet; done; \
+	cargo doc --workspace --no-deps --locked --quiet
 
 .PHONY: test
 test: setup ## Formatting, lints, types and all tests that take seconds; says what took longest.
@@ -155,7 +158,7 @@ test: setup ## Formatting, lints, types and all tests that take seconds; says wh
 	@$(BIN)/lint-imports >/dev/null || $(BIN)/lint-imports
 	time $(BIN)/mypy
 	time cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
-	time cargo doc --workspace --no-deps --locked --quiet
+	time { $(RUST_PAGES); }
 	time cargo test --locked --quiet
 	@for example in $(RUST_EXAMPLES); do cargo run --locked --quiet --package shortflow-sim --example $$example >/dev/null || exit 1; done
 	time $(BIN)/pytest -m "not slow" --numprocesses 2 --dist loadfile
@@ -384,7 +387,7 @@ SITE := target/site
 
 .PHONY: docs
 docs: setup $(VENV)/.site ## The documentation site with Rust's pages beside it, in target/site; opens as a file.
-	@cargo doc --workspace --no-deps --locked --quiet
+	@$(RUST_PAGES)
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --fresh-env --builder html --doctree-dir target/doctrees docs $(SITE)
 	@rm -rf $(SITE)/rust && cp -r target/doc $(SITE)/rust
 	@echo "$(SITE)/index.html"

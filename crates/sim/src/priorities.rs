@@ -1,5 +1,5 @@
-//! [`PrioritySet`]: priorities of IEEE 802.1Q, by which a link pauses data (IEEE 802.1Qbb). [`Weights`] and
-//! [`Thresholds`] of single priorities.
+//! A [`PrioritySet`] has priorities of IEEE 802.1Q, by which a link pauses data (IEEE 802.1Qbb). Single
+//! priorities have [`Weights`] and [`Thresholds`].
 
 use crate::config::{ANY_SIZE, Format, KeywordOr, ListOf, Positive, Shape};
 use shortflow_spec::{Text, Value};

@@ -1,5 +1,5 @@
-//! [`Scenario`]: topology, traffic, duration and measurements. A scenario names no scheme, so every scheme
-//! can run in it. A [`Scenario`] is a [`Spec`] that was read and validated.
+//! A [`Scenario`] has the topology, the traffic, the duration and the measurements of runs. A scenario names no
+//! scheme, so every scheme can run in it. A [`Scenario`] is a [`Spec`] that was read and validated.
 
 mod checks;
 mod drain;

@@ -1,5 +1,5 @@
-//! [`Scheme`]: a transport with its queue disciplines in switches and hosts, and the rule for packet
-//! priorities. Papers compare schemes.
+//! A [`Scheme`] is what papers compare: a transport with its queue disciplines in switches and hosts, and the
+//! rule for packet priorities.
 
 use crate::config::{
     ConfigError, Document, Format, Given, ParamInfo, Reader, Setting, Shape, Source, Text, keys, of_user,

@@ -1,4 +1,5 @@
-//! [`ServiceModel`]: how the flows of a scenario are served.
+//! A [`ServiceModel`] says how the flows of a scenario are served: by packets under a scheme, or by an ideal
+//! scheduler.
 
 use crate::config::{ConfigError, Given, of_user};
 use crate::ideal::{self, Policy, policies};

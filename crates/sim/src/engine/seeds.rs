@@ -41,7 +41,7 @@ impl Stream {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Uniform on 0..n; see [`below`].
+    /// A whole number from 0 to n - 1, or 0 for n = 0. The bias is negligible for n far below 2⁶⁴.
     pub fn below(&mut self, n: u64) -> u64 {
         below(self.bits(), n)
     }

@@ -1,4 +1,4 @@
-//! [`PacketTracer`]: records the events of chosen packets.
+//! A [`PacketTracer`] records the events of chosen packets.
 
 use super::account::{Accounts, Cause, FlowAccount, Standing};
 use crate::packet::{EcnField, Packet, PacketType};

@@ -1,8 +1,8 @@
 //! Queue disciplines of ports, in switches and in hosts. Each has its own file. There are two kinds:
 //!
-//! - A [`QueueDiscipline`] judges each arriving packet by the backlog that it finds. The port keeps the
+//! - A `QueueDiscipline` judges each arriving packet by the backlog that it finds. The port keeps the
 //!   packets in order of arrival.
-//! - A [`Scheduler`] holds the headers of the waiting packets and chooses the next packet to send. It may
+//! - A `Scheduler` holds the headers of the waiting packets and chooses the next packet to send. It may
 //!   mark or drop packets at their departure. A scheduler costs one more event per packet.
 
 mod backlog;
@@ -163,8 +163,8 @@ macro_rules! registry {
         /// A registered discipline.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum QueueKind {
-            $(#[doc = concat!("See [`", stringify!($fifo_module), "`].")] $fifo,)+
-            $(#[doc = concat!("See [`", stringify!($scheduler_module), "`].")] $scheduler,)+
+            $(#[doc = concat!("The discipline of `queue/", stringify!($fifo_module), ".rs`.")] $fifo,)+
+            $(#[doc = concat!("The discipline of `queue/", stringify!($scheduler_module), ".rs`.")] $scheduler,)+
         }
 
         impl QueueKind {
@@ -199,8 +199,8 @@ macro_rules! registry {
         /// A discipline with its parameters, without the thresholds of a port.
         #[derive(Debug, Clone, PartialEq)]
         pub enum QueueConfig {
-            $(#[doc = concat!("See [`", stringify!($fifo_module), "`].")] $fifo($fifo_module::Params),)+
-            $(#[doc = concat!("See [`", stringify!($scheduler_module), "`].")] $scheduler($scheduler_module::Params),)+
+            $(#[doc = concat!("The discipline of `queue/", stringify!($fifo_module), ".rs`.")] $fifo($fifo_module::Params),)+
+            $(#[doc = concat!("The discipline of `queue/", stringify!($scheduler_module), ".rs`.")] $scheduler($scheduler_module::Params),)+
         }
 
         impl QueueConfig {
@@ -229,7 +229,7 @@ macro_rules! registry {
         #[derive(Debug, Clone)]
         #[repr(u8)] // every packet reads the tag, and a tag in a niche takes longer to read
         pub enum InOrder {
-            $(#[doc = concat!("See [`", stringify!($fifo_module), "`].")] $fifo($fifo_module::$fifo),)+
+            $(#[doc = concat!("The discipline of `queue/", stringify!($fifo_module), ".rs`.")] $fifo($fifo_module::$fifo),)+
         }
 
         impl QueueDiscipline for InOrder {
@@ -251,7 +251,7 @@ macro_rules! registry {
         /// A discipline that decides at departure. A `match` dispatches its calls.
         #[derive(Debug, Clone)]
         pub enum Scheduled {
-            $(#[doc = concat!("See [`", stringify!($scheduler_module), "`].")] $scheduler($scheduler_module::$scheduler),)+
+            $(#[doc = concat!("The discipline of `queue/", stringify!($scheduler_module), ".rs`.")] $scheduler($scheduler_module::$scheduler),)+
             /// A discipline in arrival order, at a port that reports, that can be paused, or that marks at
             /// departure.
             FirstCome(FirstCome<InOrder>),

@@ -1,5 +1,5 @@
 //! Routing: choice of one of several shortest paths at a switch, with one file per method. A new method is a
-//! file with `INFO`, `Params` and a [`PathChoice`], and one line in the registry.
+//! file with `INFO`, `Params` and a `PathChoice`, and one line in the registry.
 
 mod choice;
 pub(crate) mod destination;
@@ -25,7 +25,7 @@ macro_rules! registry {
         /// A routing method with its parameters.
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub enum Routing {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $name($module::Params),)+
+            $(#[doc = concat!("The method of `routing/", stringify!($module), ".rs`.")] $name($module::Params),)+
         }
 
         const KINDS: &[Kind<Read>] = &[$(Kind {
@@ -53,7 +53,7 @@ macro_rules! registry {
         /// Path chooser of a run, dispatched by a match.
         #[derive(Debug, Clone)]
         pub enum Chooser {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $name($module::$name),)+
+            $(#[doc = concat!("The method of `routing/", stringify!($module), ".rs`.")] $name($module::$name),)+
         }
 
         impl Chooser {

@@ -62,7 +62,7 @@ impl From<NetworkEvent> for Event {
 /// | highest bits | event | remaining bits |
 /// |---|---|---|
 /// | 0001 | single or periodic event | kind |
-/// | 0 | event of the network | as in [`NetworkEvent`] |
+/// | 0 | event of the network | as in `net/event.rs` |
 /// | 10 | timer | 3 bits: timer, 27 bits: connection; the last timer is that of a host |
 /// | 110 | start of a flow | traffic source |
 /// | 11100 | end of a message | connection |

@@ -2,17 +2,17 @@
 //!
 //! | file | document |
 //! |---|---|
-//! | [`sender`] | RFC 5681 fast retransmit and the order of events on an ACK |
+//! | `sender` | RFC 5681 fast retransmit and the order of events on an ACK |
 //! | `transmit` | RFC 5681, RFC 6675: sending within the window |
-//! | [`newreno`] | RFC 6582 |
-//! | [`scoreboard`] | RFC 2018, RFC 6675 |
+//! | `newreno` | RFC 6582 |
+//! | `scoreboard` | RFC 2018, RFC 6675 |
 //! | `rack_tlp` | RFC 8985: the sender with RACK-TLP |
 //! | `rack`, `tlp`, `prr` | RFC 8985 §6, RFC 8985 §7, RFC 6937 |
-//! | [`rto`] | RFC 6298 |
-//! | [`ecn`] | RFC 3168 |
-//! | [`exact_echo`] | RFC 8257 §3.2 |
+//! | `rto` | RFC 6298 |
+//! | `ecn` | RFC 3168 |
+//! | `exact_echo` | RFC 8257 §3.2 |
 //! | [`priority`](crate::host::priority) | pECN §4.2, pFabric §4.1, PIAS §3.1: packet priorities for switches |
-//! | [`receiver`] | RFC 5681 §4.2, RFC 2018 §4, RFC 2883 |
+//! | `receiver` | RFC 5681 §4.2, RFC 2018 §4, RFC 2883 |
 //! | `path`, `pacer` | RFC 7323 timestamps, pacing |
 //! | `endpoint` | interface to the event loop |
 //!
