@@ -14,133 +14,72 @@
 //! | time does not go back | no event was scheduled in the past |
 
 use super::RunError;
-use super::connections::SequenceGap;
-use super::part::owns;
+use super::rows::Rows;
 use super::state::Simulation;
+use super::world::World;
 use crate::net::{Deadlock, Port};
 use crate::outcome::FlowRow;
 use crate::queue::Backlog;
-use shortflow_units::{Bytes, ConnId, HostId, Instant, PortId, Rate, Span};
+use shortflow_units::{Bytes, ConnId, Instant, PortId, Rate, Span};
 
 /// Shortest pause that makes a cycle of waiting ports a deadlock.
 const DEADLOCK: Span = Span::from_millis(1);
 
-impl Simulation<'_> {
-    /// Checks the acknowledged and skipped bytes of a connection, and keeps the first error.
-    #[inline(never)]
-    pub(super) fn check_connection(&mut self, conn: ConnId) {
-        if let Err(reason) = self.check_accounts(conn) {
-            self.broken.get_or_insert(reason);
-        }
-    }
-
-    /// Checks at the receiver that the bytes up to `acked`, which the sender reports at the end of a message,
-    /// have arrived.
-    pub(super) fn check_acked(&mut self, conn: ConnId, acked: u64) {
-        let connection = self.connections.slot(conn);
-        let (source, to, flow_id) = (connection.source, connection.destination, connection.flow_id);
-        let received = connection.ends.received();
-        if owns(&self.part, to) && acked > received {
-            self.broken.get_or_insert_with(|| {
-                let name = connection_text(flow_id, source, to);
-                format!("{name}: {acked} bytes acknowledged, {received} delivered in order")
-            });
-        }
-    }
-
-    fn check_accounts(&mut self, conn: ConnId) -> Result<(), String> {
-        let connection = self.connections.slot(conn);
-        let (source, to, flow_id) = (connection.source, connection.destination, connection.flow_id);
-        if !owns(&self.part, to) {
-            return Ok(());
-        }
-        // A connection closes only when its whole stream is acknowledged, so its end is known even if the
-        // sender is in another part.
-        let acked =
-            if owns(&self.part, source) { connection.ends.acked() } else { connection.ends.messages().end() };
-        let received = connection.ends.received();
-        if acked > received || (connection.ends.messages().is_empty() && acked < received) {
-            let name = connection_text(flow_id, source, to);
-            return Err(format!("{name}: {acked} bytes acknowledged, {received} delivered in order"));
-        }
-        if connection.ends.skipped() > 0 && !self.plan.needs.reordering {
-            self.skips.push(SequenceGap { source, to, flow_id, bytes: connection.ends.skipped() });
-        }
-        Ok(())
-    }
-
-    /// Checks the open connections and all other invariants at the end of a run.
-    pub(super) fn check(&mut self) -> Result<(), RunError> {
-        let open: Vec<ConnId> = self.connections.iter_mut().map(|(conn, _)| conn).collect();
-        open.into_iter().for_each(|conn| self.check_connection(conn));
-        self.check_deadlocks()?;
-        let found = self.broken.take().map_or(Ok(()), Err);
-        found.and_then(|()| self.check_skips()).and_then(|()| self.accounts()).map_err(RunError::Broken)
-    }
-
-    fn check_deadlocks(&self) -> Result<(), RunError> {
-        let deadline = Instant::ZERO + self.end().since(Instant::ZERO).saturating_sub(DEADLOCK);
-        let (ports, graph) = (self.network.ports(), &self.scenario.graph);
-        let name = |port: &PortId| {
-            let port = &ports[port.index()];
-            format!("{}->{}", graph.name(port.from), graph.name(port.to()))
-        };
-        let told = |Deadlock { priority, cycle, since }| {
-            let ports = cycle.iter().map(name).collect::<Vec<_>>().join(", ");
-            format!("a deadlock in priority {priority}: {ports} have waited for one another since {since}")
-        };
-        let deadlocks: Vec<_> = self.network.deadlocks(deadline).into_iter().map(told).collect();
-        if deadlocks.is_empty() { Ok(()) } else { Err(RunError::Deadlock(deadlocks.join("; "))) }
-    }
-
-    fn check_skips(&self) -> Result<(), String> {
-        for &SequenceGap { source, to, flow_id, bytes } in &self.skips {
-            let lost = self.network.lost(source, to, flow_id);
-            if bytes > lost {
-                let name = connection_text(flow_id, source, to);
-                return Err(format!(
-                    "{name}: {bytes} bytes arrived out of order or not at all, but only {lost} of them were dropped or trimmed"
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn check_time(&self) -> Result<(), String> {
-        self.events.scheduled_in_past().map_or(Ok(()), |(due, now)| {
-            Err(format!("an event was scheduled for {due}, before the current time {now}"))
-        })
-    }
-
-    fn accounts(&self) -> Result<(), String> {
-        self.check_time()?;
-        let graph = &self.scenario.graph;
-        let gap = self.scenario.tcp.wire.gap();
-        for (index, port) in self.network.ports().iter().enumerate() {
-            let rate = graph.links[index / 2].rate;
-            port_accounts(port, rate, gap).map_err(|reason| {
-                format!("port {}->{}: {reason}", graph.name(port.from), graph.name(port.to()))
-            })?;
-        }
-        let waiting = self.network.ports().iter().map(|port| port.held().waiting.bytes);
-        let (counted, waiting) = (self.network.counted_at_links(), waiting.fold(Bytes::ZERO, Bytes::plus));
-        if counted > waiting {
-            return Err(format!("flow control counts {counted} of waiting packets, but {waiting} wait"));
-        }
-        let (delivered, taken) = (self.network.delivered(), self.packets_received);
-        if delivered != taken {
-            return Err(format!("the network delivered {delivered} packets, but hosts received {taken}"));
-        }
-        let is_bound = !self.plan.needs.packet_routing;
-        match self.flows.iter().position(|row| is_bound && beats_its_ideal(row, self.scenario.tcp.mss)) {
-            None => Ok(()),
-            Some(flow) => Err(flow_text(flow, &self.flows[flow])),
-        }
-    }
+/// Checks the open connections and all other invariants at the end of a run.
+pub(super) fn check(simulation: &mut Simulation<'_>) -> Result<(), RunError> {
+    let end = simulation.end();
+    let Simulation { world, books, rows, plan, .. } = simulation;
+    let open: Vec<ConnId> = world.connections.iter_mut().map(|(conn, _)| conn).collect();
+    open.into_iter().for_each(|conn| books.check_connection(world, conn));
+    check_deadlocks(world, end)?;
+    let is_bound = !plan.needs.packet_routing;
+    let mss = world.scenario.tcp.mss;
+    let checked = books.check(&world.network).and_then(|()| check_accounts(world));
+    let checked = checked.and_then(|()| if is_bound { check_ideals(rows, mss) } else { Ok(()) });
+    checked.map_err(RunError::Broken)
 }
 
-fn connection_text(flow_id: u32, source: HostId, to: HostId) -> String {
-    format!("connection {flow_id} from host {} to host {}", source.0, to.0)
+fn check_deadlocks(world: &World<'_>, end: Instant) -> Result<(), RunError> {
+    let deadline = Instant::ZERO + end.since(Instant::ZERO).saturating_sub(DEADLOCK);
+    let (ports, graph) = (world.network.ports(), &world.scenario.graph);
+    let name = |port: &PortId| {
+        let port = &ports[port.index()];
+        format!("{}->{}", graph.name(port.from), graph.name(port.to()))
+    };
+    let told = |Deadlock { priority, cycle, since }| {
+        let ports = cycle.iter().map(name).collect::<Vec<_>>().join(", ");
+        format!("a deadlock in priority {priority}: {ports} have waited for one another since {since}")
+    };
+    let deadlocks: Vec<_> = world.network.deadlocks(deadline).into_iter().map(told).collect();
+    if deadlocks.is_empty() { Ok(()) } else { Err(RunError::Deadlock(deadlocks.join("; "))) }
+}
+
+fn check_accounts(world: &World<'_>) -> Result<(), String> {
+    world.check_time()?;
+    let (network, graph, tcp) = (&world.network, &world.scenario.graph, &world.scenario.tcp);
+    for (index, port) in network.ports().iter().enumerate() {
+        let rate = graph.links[index / 2].rate;
+        port_accounts(port, rate, tcp.wire.gap()).map_err(|reason| {
+            format!("port {}->{}: {reason}", graph.name(port.from), graph.name(port.to()))
+        })?;
+    }
+    let waiting = network.ports().iter().map(|port| port.held().waiting.bytes);
+    let (counted, waiting) = (network.counted_at_links(), waiting.fold(Bytes::ZERO, Bytes::plus));
+    if counted > waiting {
+        return Err(format!("flow control counts {counted} of waiting packets, but {waiting} wait"));
+    }
+    let (delivered, taken) = (network.delivered(), world.packets_received);
+    if delivered != taken {
+        return Err(format!("the network delivered {delivered} packets, but hosts received {taken}"));
+    }
+    Ok(())
+}
+
+fn check_ideals(rows: &Rows, mss: Bytes) -> Result<(), String> {
+    match rows.flows.iter().position(|row| beats_its_ideal(row, mss)) {
+        None => Ok(()),
+        Some(flow) => Err(flow_text(flow, &rows.flows[flow])),
+    }
 }
 
 /// True if a flow was faster than on an empty network. A flow that sent more segments than its size needs is
@@ -197,13 +136,14 @@ fn backlog_text(backlog: Backlog) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::NodeScope;
+    use super::check;
     use crate::packet::{Packet, PacketType};
     use crate::scenario::Scenario;
     use crate::scheme::Scheme;
     use crate::simulation::event::Event;
     use crate::simulation::plan::ExecutionPlan;
     use crate::simulation::state::Simulation;
+    use crate::simulation::world::World;
     use crate::simulation::{self, NoObserver};
     use shortflow_units::{Instant, Span};
 
@@ -235,21 +175,21 @@ sizes = { kind = 'fixed', value = '100KB' }
         (plan.needs.reordering, plan.modes.windows) = (false, false);
         let mut simulation = Simulation::new((&scenario, &scheme), 1, &plan).unwrap();
         run(&mut simulation);
-        simulation.scenario = &right;
-        simulation.check().unwrap_err().to_string()
+        simulation.world.scenario = &right;
+        check(&mut simulation).unwrap_err().to_string()
     }
 
     /// Runs a simulation. `meddle` sees each packet that reaches its host, may change it, and returns false
     /// to make it vanish.
     fn meddled(simulation: &mut Simulation, mut meddle: impl FnMut(&mut Packet) -> bool) {
         let mut packet = Packet::EMPTY;
-        while let Some(event) = simulation.events.next(simulation.limit()) {
+        while let Some(event) = simulation.world.events.next(simulation.limit()) {
             let Event::Network(event) = event else {
                 simulation.handle(event, &mut packet);
                 continue;
             };
-            let (events, graph) = (&mut simulation.events, &simulation.scenario.graph);
-            if simulation.network.handle(events, graph, event, &mut packet, |_| {}) && meddle(&mut packet) {
+            let World { network, events, scenario, .. } = &mut simulation.world;
+            if network.handle(events, &scenario.graph, event, &mut packet, |_| {}) && meddle(&mut packet) {
                 simulation.receive(&mut packet);
             }
         }
@@ -287,7 +227,7 @@ sizes = { kind = 'fixed', value = '100KB' }
             });
         });
         assert!(text.contains("but only 0 of them were dropped or trimmed"), "{text}");
-        let text = after(|simulation| simulation.packets_received -= 1);
+        let text = after(|simulation| simulation.world.packets_received -= 1);
         assert!(text.contains("the network delivered") && text.contains("but hosts received"), "{text}");
     }
 
@@ -316,29 +256,27 @@ sizes = { kind = 'fixed', value = '100KB' }
     fn after(change: impl FnOnce(&mut Simulation)) -> String {
         complaint("dctcp", INCAST, |simulation| {
             simulation.run(&mut NoObserver).unwrap();
-            assert_eq!(simulation.check(), Ok(()));
+            assert_eq!(check(simulation), Ok(()));
             change(simulation);
         })
     }
 
     #[test]
     fn a_flow_faster_than_its_ideal_is_named() {
-        let text = after(|simulation| simulation.flows[7].ideal = Some(Span::from_millis(9_000)));
+        let text = after(|simulation| simulation.rows.flows[7].ideal = Some(Span::from_millis(9_000)));
         assert!(text.contains("flow 7, 100KB from host 7 to host 10: took"), "{text}");
         assert!(text.ends_with("less than the ideal time 9s"), "{text}");
     }
 
     #[test]
     fn bytes_acknowledged_in_another_part_must_have_arrived() {
-        let text = after(|simulation| simulation.check_acked(0.into(), 1 << 40));
+        let text = after(|simulation| simulation.books.check_acked(&mut simulation.world, 0.into(), 1 << 40));
         assert!(text.contains("1099511627776 bytes acknowledged"), "{text}");
     }
 
     #[test]
     fn an_event_in_the_past_is_an_error() {
-        let text = after(|simulation| {
-            simulation.events.schedule(Instant::from_ps(5), NodeScope::GLOBAL, Event::Sample)
-        });
+        let text = after(|simulation| simulation.world.schedule_common(Instant::from_ps(5), Event::Sample));
         assert!(text.contains("an event was scheduled for 5ps, before"), "{text}");
     }
 }

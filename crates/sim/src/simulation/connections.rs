@@ -7,6 +7,7 @@ use crate::net::REVERSE;
 use crate::packet::Packet;
 use shortflow_cc::TransportConfig;
 use shortflow_units::{ConnId, HostId};
+use std::collections::BTreeMap;
 
 /// An open connection.
 #[derive(Debug)]
@@ -25,19 +26,23 @@ pub(super) struct Connection {
     pub ends: Endpoints,
 }
 
-/// Bytes of a connection that were missing when later bytes arrived. The network must have dropped them.
-#[derive(Debug)]
-pub(super) struct SequenceGap {
+/// What flows of one persistent connection have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct PersistentKey {
+    /// Traffic entry; `None` if all entries share the connection.
+    pub entry: Option<usize>,
     pub source: HostId,
-    pub to: HostId,
-    pub flow_id: u32,
-    pub bytes: u64,
+    pub destination: HostId,
+    /// Number among the connections of the entry between these hosts.
+    pub number: u32,
+    pub priority: u8,
 }
 
 /// All connections.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     slots: Vec<Connection>,
+    persistent: BTreeMap<PersistentKey, ConnId>,
     free: Vec<ConnId>,
     opened: u32,
     open: u64,
@@ -55,11 +60,16 @@ impl Connections {
         !self.free.is_empty() || self.slots.try_reserve(1).is_ok()
     }
 
-    /// Opens a connection from `source` to `destination`.
+    /// The persistent connection of this key, if it is open.
+    pub(super) fn persistent(&self, key: &PersistentKey) -> Option<ConnId> {
+        self.persistent.get(key).copied()
+    }
+
+    /// Opens a connection from `source` to `destination`, which persists if it has a key.
     pub(super) fn open(
         &mut self,
         (source, destination): (HostId, HostId),
-        persistent: bool,
+        key: Option<PersistentKey>,
         transport: &TransportConfig,
         setup: &ConnectionSetup<'_>,
     ) -> ConnId {
@@ -73,13 +83,16 @@ impl Connections {
             flow_id,
             source,
             destination,
-            persistent,
+            persistent: key.is_some(),
             has_app_waiter: false,
             ends: Endpoints::new([identity(destination, 0), identity(source, REVERSE)], transport, setup),
         };
         match self.slots.get_mut(conn.index()) {
             Some(slot) => *slot = connection,
             None => self.slots.push(connection),
+        }
+        if let Some(key) = key {
+            self.persistent.insert(key, conn);
         }
         conn
     }

@@ -1,6 +1,7 @@
 //! Simulation of one run: a scenario under a scheme with a seed.
 
 mod agents;
+mod books;
 mod checks;
 mod connections;
 mod ends;
@@ -11,8 +12,12 @@ mod outbox;
 mod parallel;
 mod part;
 mod plan;
+mod progress;
+mod rows;
+mod sampler;
 mod sources;
 mod state;
+mod world;
 
 pub use error::RunError;
 pub use event::Event;
@@ -73,13 +78,13 @@ pub fn run_planned(
     } else {
         let mut simulation = Simulation::new((scenario, scheme), seed, plan)?;
         if plan.watched {
-            simulation.watch(observer.watches(), observer.explains());
+            simulation.world.watch(observer.watches(), observer.explains());
         }
         simulation.run(observer)?;
         simulation
     };
     simulation.check_room()?;
-    let checked = simulation.check();
+    let checked = checks::check(&mut simulation);
     let outcome = simulation.finish();
     let counters = &outcome.counters;
     let accounted = counters.packets_delivered + counters.packets_dropped + counters.packets_in_flight;

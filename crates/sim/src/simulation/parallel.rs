@@ -12,14 +12,12 @@
 use super::part::{Notice, Part};
 use super::plan::ExecutionPlan;
 use super::state::Simulation;
+use super::world::World;
 use super::{Observer, RunError, RunProgress};
-use crate::net::{BoundaryMail, Network};
-use crate::outcome::FlowRow;
-use crate::probe::{Sample, Samples, Subject, throughput};
+use crate::net::BoundaryMail;
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
-use shortflow_units::{HostId, Instant, PortId, Span};
-use std::collections::HashMap;
+use shortflow_units::{Instant, Span};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -171,7 +169,7 @@ pub(super) fn run<'a>(
     let barrier = &WindowBarrier::new(parts);
     let part = |number: usize| -> Result<Simulation<'a>, RunError> {
         let mut simulation = Simulation::new((scenario, scheme), seed, plan)?;
-        simulation.become_part(Part {
+        simulation.world.become_part(Part {
             number: number as u32,
             owner: plan.owner.clone(),
             notices: Vec::new(),
@@ -180,7 +178,7 @@ pub(super) fn run<'a>(
     };
     let run = |number: usize, mut guard: AbortGuard, observer: &mut dyn Observer| {
         let mut simulation = part(number)?;
-        simulation.run_part(barrier, plan.lookahead, observer)?;
+        run_part(&mut simulation, barrier, plan.lookahead, observer)?;
         guard.at_end = true;
         Ok(simulation)
     };
@@ -214,142 +212,67 @@ pub(super) fn run<'a>(
     Ok(simulation)
 }
 
-impl Simulation<'_> {
-    fn become_part(&mut self, part: Part) {
-        self.network.split(&part.owner, part.number);
-        self.part = Some(part);
-    }
-
-    /// Runs one window after another, in step with the other parts.
-    fn run_part(
-        &mut self,
-        barrier: &WindowBarrier,
-        lookahead: Span,
-        observer: &mut dyn Observer,
-    ) -> Result<(), RunError> {
-        let (limit, mut boxes) = (self.limit(), (0..barrier.parts).map(|_| Vec::new()).collect::<Vec<_>>());
-        let (mut start, mut parity) = (Instant::ZERO, 0);
-        while start <= limit {
-            let end = self.events.end_of_slot(start, start + lookahead);
-            // Common events reach all parts in the same window, so all parts end together.
-            // `run_until` includes its limit, but the window ends before `end`.
-            let has_ended = self.run_until(limit.min(Instant::from_ps(end.as_ps() - 1)), observer)?;
-            self.check_room()?;
-            if has_ended {
-                break;
-            }
-            self.export(barrier, end, parity, &mut boxes);
-            let standing = RunProgress { now: start.max(self.events.now()), ..self.standing() };
-            barrier.wait(|| observer.tick(standing))?;
-            start = self.import(barrier, parity);
-            parity = 1 - parity;
+/// Runs one window after another, in step with the other parts.
+fn run_part(
+    simulation: &mut Simulation<'_>,
+    barrier: &WindowBarrier,
+    lookahead: Span,
+    observer: &mut dyn Observer,
+) -> Result<(), RunError> {
+    let limit = simulation.limit();
+    let mut boxes = (0..barrier.parts).map(|_| Vec::new()).collect::<Vec<_>>();
+    let (mut start, mut parity) = (Instant::ZERO, 0);
+    while start <= limit {
+        let end = simulation.world.events.end_of_slot(start, start + lookahead);
+        // Common events reach all parts in the same window, so all parts end together.
+        // `run_until` includes its limit, but the window ends before `end`.
+        let has_ended = simulation.run_until(limit.min(Instant::from_ps(end.as_ps() - 1)), observer)?;
+        simulation.check_room()?;
+        if has_ended {
+            break;
         }
-        Ok(())
+        export(&mut simulation.world, barrier, end, parity, &mut boxes);
+        let standing = RunProgress { now: start.max(simulation.world.events.now()), ..simulation.standing() };
+        barrier.wait(|| observer.tick(standing))?;
+        start = import(simulation, barrier, parity);
+        parity = 1 - parity;
     }
-
-    fn export(
-        &mut self,
-        barrier: &WindowBarrier,
-        end: Instant,
-        parity: usize,
-        boxes: &mut [Vec<BoundaryMail>],
-    ) {
-        let next = self.network.export(end, boxes).min(self.events.next_at().unwrap_or(Instant::MAX));
-        let Some(part) = &mut self.part else { return };
-        let me = part.number as usize;
-        for (to, packets) in boxes.iter_mut().enumerate() {
-            if to != me && !(packets.is_empty() && part.notices.is_empty()) {
-                let mut mailbox = barrier.mailbox(me, to, parity);
-                std::mem::swap(&mut mailbox.packets, packets); // the receiver has emptied the packets of two windows ago
-                mailbox.notices.extend(&part.notices);
-            }
-        }
-        part.notices.clear();
-        barrier.next[me][parity].store(next.as_ps(), Ordering::Release);
-    }
-
-    /// Takes packets and notices from the mailboxes. Returns the time of the next event of any part.
-    fn import(&mut self, barrier: &WindowBarrier, parity: usize) -> Instant {
-        let me = self.part.as_ref().map_or(0, |part| part.number as usize);
-        for from in (0..barrier.parts).filter(|from| *from != me) {
-            let mut mailbox = barrier.mailbox(from, me, parity);
-            mailbox.packets.drain(..).for_each(|mail| self.network.import(&mut self.events, mail));
-            mailbox.notices.drain(..).for_each(|notice| self.on_notice(notice));
-        }
-        let next = barrier.next.iter().map(|next| next[parity].load(Ordering::Acquire)).min();
-        Instant::from_ps(next.unwrap_or(u64::MAX))
-    }
-
-    /// Merges the other parts into part 0.
-    fn join(&mut self, mut others: Vec<Simulation<'_>>) {
-        let Some(Part { owner, .. }) = self.part.take() else { return };
-        let part_of = |host: HostId| owner[host.index()] as usize;
-        let flows = others.iter_mut().map(|other| std::mem::take(&mut other.flows));
-        join_rows(&mut self.flows, &mut flows.collect::<Vec<_>>(), part_of);
-        let drain_flows = others.iter_mut().map(|other| std::mem::take(&mut other.drain_flows));
-        join_rows(&mut self.drain_flows, &mut drain_flows.collect::<Vec<_>>(), part_of);
-        let (mut networks, mut tables): (Vec<Network>, Vec<_>) = (Vec::new(), Vec::new());
-        let mut samples = vec![std::mem::take(&mut self.samples)];
-        for mut other in others {
-            // Each part handles the common events; count them only once.
-            self.handled += other.handled - other.common;
-            self.packets_received += other.packets_received;
-            self.skips.append(&mut other.skips);
-            self.broken = self.broken.take().or(other.broken.take()).or(other.check_time().err());
-            samples.push(other.samples);
-            networks.push(other.network);
-            tables.push(other.connections);
-        }
-        self.network.join(networks, &owner);
-        self.connections.join(&mut tables, part_of);
-        self.join_samples(&samples);
-    }
-
-    /// Merges the samples of all parts into the order of a run on one core, and sums the throughput of each
-    /// class.
-    fn join_samples(&mut self, parts: &[Samples]) {
-        let places: HashMap<PortId, usize> = self.measured.iter().copied().zip(0..).collect();
-        let place = |sample: &Sample| match sample.subject {
-            Subject::QueuePackets(port) | Subject::QueueBytes(port) => (0, places[&port]),
-            Subject::Throughput(class) => (1, class.index()),
-            Subject::Cwnd(flow)
-            | Subject::Alpha(flow)
-            | Subject::FlowThroughput(flow)
-            | Subject::Rate(flow) => (2, flow.index()),
-        };
-        let every = self.scenario.measure.sample_every.unwrap_or_default();
-        self.samples = Samples::merged(parts, |of_time| {
-            of_time.sort_by_key(place);
-            of_time.dedup_by(|next, kept| {
-                let is_same = matches!(next.subject, Subject::Throughput(_)) && next.subject == kept.subject;
-                if is_same {
-                    kept.value += next.value;
-                }
-                is_same
-            });
-            for sample in of_time.iter_mut().filter(|sample| matches!(sample.subject, Subject::Throughput(_)))
-            {
-                let time = if sample.at == Instant::ZERO { Span::ZERO } else { every };
-                sample.value = throughput(sample.value as u64, time);
-            }
-        });
-    }
+    Ok(())
 }
 
-/// Completes the flow rows of part 0. A row comes from the sender's part, its arrivals from the receiver's
-/// part.
-fn join_rows(rows: &mut [FlowRow], others: &mut [Vec<FlowRow>], part_of: impl Fn(HostId) -> usize) {
-    for (index, row) in rows.iter_mut().enumerate() {
-        let (from, to) = (part_of(row.source), part_of(row.destination));
-        // After the exchange, the copy of part 0 is where the copy of `from` was.
-        if from > 0 {
-            std::mem::swap(row, &mut others[from - 1][index]);
-        }
-        if from != to {
-            let place = if to == 0 { from } else { to };
-            row.take_arrived(&others[place - 1][index]);
+/// Puts packets and notices into the mailboxes of the other parts.
+fn export(
+    World { network, events, part, .. }: &mut World<'_>,
+    barrier: &WindowBarrier,
+    end: Instant,
+    parity: usize,
+    boxes: &mut [Vec<BoundaryMail>],
+) {
+    let next = network.export(end, boxes).min(events.next_at().unwrap_or(Instant::MAX));
+    let Some(part) = part else { return };
+    let me = part.number as usize;
+    for (to, packets) in boxes.iter_mut().enumerate() {
+        if to != me && !(packets.is_empty() && part.notices.is_empty()) {
+            let mut mailbox = barrier.mailbox(me, to, parity);
+            std::mem::swap(&mut mailbox.packets, packets); // the receiver has emptied the packets of two windows ago
+            mailbox.notices.extend(&part.notices);
         }
     }
+    part.notices.clear();
+    barrier.next[me][parity].store(next.as_ps(), Ordering::Release);
+}
+
+/// Takes packets and notices from the mailboxes. Returns the time of the next event of any part.
+fn import(simulation: &mut Simulation<'_>, barrier: &WindowBarrier, parity: usize) -> Instant {
+    let me = simulation.world.part.as_ref().map_or(0, |part| part.number as usize);
+    for from in (0..barrier.parts).filter(|from| *from != me) {
+        let mut mailbox = barrier.mailbox(from, me, parity);
+        let World { network, events, .. } = &mut simulation.world;
+        mailbox.packets.drain(..).for_each(|mail| network.import(events, mail));
+        mailbox.notices.drain(..).for_each(|notice| simulation.on_notice(notice));
+    }
+    let next = barrier.next.iter().map(|next| next[parity].load(Ordering::Acquire)).min();
+    Instant::from_ps(next.unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

@@ -39,6 +39,8 @@ pub(super) struct Sources {
     awaited_ends: BTreeMap<u32, VecDeque<(u64, Reply)>>,
     /// By connection: byte up to which an arrival was already announced.
     announced: BTreeMap<u32, u64>,
+    /// Bytes that receivers have, by the time at which the application learns of them, and by flow id.
+    answers: BTreeMap<(Instant, u32), u64>,
     planned: u64,
     end: Instant,
 }
@@ -56,6 +58,7 @@ impl Sources {
             actions: AppActions::default(),
             awaited_ends: BTreeMap::new(),
             announced: BTreeMap::new(),
+            answers: BTreeMap::new(),
             planned: 0,
             end: Instant::ZERO + scenario.duration + scenario.drain,
         }
@@ -112,6 +115,18 @@ impl Sources {
             self.announced.insert(flow_id, received);
         }
         is_new
+    }
+
+    /// Notes that the application learns at `at` of the bytes that a receiver has.
+    pub(super) fn expect_answer(&mut self, at: Instant, flow_id: u32, received: u64) {
+        self.answers.insert((at, flow_id), received);
+    }
+
+    /// Lets the application that has waited longest learn of an arrival. Returns the starts of its next flows.
+    pub(super) fn answer(&mut self, now: Instant) -> Vec<FlowStart> {
+        let due = self.answers.first_entry().filter(|first| first.key().0 <= now);
+        let due = due.map(|first| first.remove_entry());
+        due.map(|((_, flow_id), received)| self.delivered(now, flow_id, received)).unwrap_or_default()
     }
 
     /// Tells applications that a connection's stream has arrived up to byte `received`. Returns the starts of

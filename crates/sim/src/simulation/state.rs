@@ -1,114 +1,49 @@
 //! [`Simulation`]: the state of a run, and its event loops.
 
-mod expected;
-mod flows;
-mod records;
-mod turns;
-mod watched;
-
-use super::agents::Agents;
-use super::connections::{Connection, Connections, SequenceGap};
-use super::ends::AckOutcome;
-use super::event::{Event, OF_RECEIVER, OF_SENDER};
-use super::outbox::EndpointOutbox;
-use super::part::{Notice, Part, owns};
+use super::books::Books;
+use super::event::Event;
+use super::part::{Notice, Part};
 use super::plan::ExecutionPlan;
-use super::sources::Sources;
+use super::progress::Progress;
+use super::rows::{Rows, is_awaited};
+use super::sampler::Sampler;
+use super::sources::{FlowStart, Sources, Start};
+use super::world::World;
 use super::{Observer, RunError, RunProgress};
-use crate::engine::{EventQueue, NodeScope, Seeds, Step};
-use crate::host::{EndpointContext, Message};
-use crate::net::{Network, NetworkEvent};
-use crate::outcome::{FlowRow, LongPath};
+use crate::engine::{Seeds, Step};
+use crate::host::{Flow, Message};
+use crate::net::NetworkEvent;
+use crate::outcome::{Counters, DropRow, FlowRow, LongPath, Outcome, PortRow};
 use crate::packet::Packet;
-use crate::probe::{ClassMeter, Samples};
 use crate::queue::QueueConfig;
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
-use shortflow_cc::TransportConfig;
-use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, NodeId, PortId, Span};
-use std::collections::BTreeMap;
+use crate::theory::fct::ideal_fct;
+use shortflow_cc::{Role, TransportConfig};
+use shortflow_units::{Bytes, ClassId, ConnId, HostId, Instant, NodeId, Span};
 use std::ops::Range;
 
-/// First number of flows that start after the measured time. These flows are load for the other flows. They
-/// have rows of their own if the scenario records them.
-const DRAIN: u32 = 1 << 31;
-
-/// Events between two calls of the observer.
-const TICK: u64 = 8192;
-
+/// A run, or a part of one: network and hosts, the flows that they carry, and what is recorded of both.
 pub(super) struct Simulation<'a> {
-    pub(super) scenario: &'a Scenario,
     scheme: &'a Scheme,
     pub(super) plan: &'a ExecutionPlan,
-    pub(super) events: EventQueue<Event>,
-    pub(super) network: Network,
-    pub(super) connections: Connections,
-    agents: Agents,
-    /// Persistent connections by traffic entry (`None` if all entries share them), ends, number and priority.
-    persistent: BTreeMap<(Option<usize>, HostId, HostId, u32, u8), ConnId>,
+    pub(super) world: World<'a>,
     sources: Sources,
-    pub(super) flows: Vec<FlowRow>,
-    /// Flows that start after the measured time, if the scenario records them. Then the number and the bytes
-    /// of all such flows.
-    pub(super) drain_flows: Vec<FlowRow>,
-    drained: (u64, u64),
-    backlogged: Vec<Backlogged>,
-    long_paths: Vec<LongPath>,
-    pub(super) measured: Vec<PortId>,
-    pub(super) samples: Samples,
-    sampled: Instant,
-    meter: ClassMeter,
-    pub(super) handled: u64,
-    /// Event count of the next call to the observer.
-    next_tick: u64,
-    estimate: EndEstimate,
+    pub(super) rows: Rows,
+    sampler: Sampler,
+    pub(super) books: Books,
+    progress: Progress,
+    /// The measured time.
+    window: Range<Instant>,
     /// Number of finite flows not known to be finished, including flows planned by applications.
     pending: u64,
     /// Time from the end of a message until all parts know of it. Then the receiver closes, and the run may
     /// end. This is the longest delay of a link, whatever the parts are.
     finish_delay: Span,
-    /// The measured time.
-    window: Range<Instant>,
-    measuring_over: bool,
-    /// Packets received by hosts.
-    pub(super) packets_received: u64,
-    /// Sequence gaps of closed connections.
-    pub(super) skips: Vec<SequenceGap>,
-    /// First violated invariant of a connection.
-    pub(super) broken: Option<String>,
+    /// Number of events that every part handles: starts and ends of flows, single and periodic events.
+    common: u64,
     /// True if there is no memory for more rows. The run then ends with an error.
     is_full: bool,
-    /// True if an observer wants packet events.
-    watched: bool,
-    /// Simulated part of the network; `None` for the whole network.
-    pub(super) part: Option<Part>,
-    /// Number of events that every part handles: starts and ends of flows, single and periodic events.
-    pub(super) common: u64,
-    /// Buffer for lists of ports.
-    arriving: Vec<PortId>,
-    /// Bytes that receivers have, by the time at which the application learns of them, and by flow id.
-    answers: BTreeMap<(Instant, u32), u64>,
-    /// Buffer for lists of ports that lead to hosts, with arrival times.
-    reached: Vec<(PortId, Instant)>,
-}
-
-/// Estimate of the end of the last flow.
-#[derive(Default)]
-struct EndEstimate {
-    end: Instant,
-    /// Event count of the next estimate.
-    next: u64,
-    /// Acknowledged bytes of each open flow at two earlier times.
-    acked_before: BTreeMap<FlowId, [(Instant, u64); 2]>,
-    /// Seconds and bytes of flows with a known rate, at the last estimate that found any.
-    rated: (f64, f64),
-}
-
-/// A backlogged flow, with its acknowledged bytes at the last sample.
-struct Backlogged {
-    conn: ConnId,
-    flow: FlowId,
-    sampled: u64,
 }
 
 /// Checks that the receivers of all classes take the packets that the scheme's queues trim.
@@ -152,50 +87,29 @@ impl<'a> Simulation<'a> {
         let seeds = Seeds::new(seed);
         let network = plan.network(scenario, scheme, seeds)?;
         let mut simulation = Simulation {
-            measured: network.ports_between(&scenario.measure.ports),
-            meter: ClassMeter::new(scenario.classes.len()),
-            sources: Sources::new(scenario, seeds),
-            scenario,
             scheme,
             plan,
-            events: plan.events(scenario, &network),
-            network,
-            connections: Connections::default(),
-            agents: Agents::new(scenario.graph.hosts()),
-            persistent: BTreeMap::new(),
-            flows: Vec::new(),
-            drain_flows: Vec::new(),
-            drained: (0, 0),
-            backlogged: Vec::new(),
-            long_paths: Vec::new(),
-            samples: Samples::default(),
-            sampled: Instant::ZERO,
-            handled: 0,
-            next_tick: TICK,
-            estimate: EndEstimate::default(),
+            sources: Sources::new(scenario, seeds),
+            rows: Rows::default(),
+            sampler: Sampler::new(network.ports_between(&scenario.measure.ports)),
+            books: Books::new(!plan.needs.reordering),
+            progress: Progress::new(),
+            window: Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration,
             pending: 0,
             finish_delay: scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default(),
-            window: Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration,
-            measuring_over: false,
-            packets_received: 0,
-            skips: Vec::new(),
-            broken: None,
-            is_full: false,
-            watched: false,
-            part: None,
             common: 0,
-            arriving: Vec::new(),
-            answers: BTreeMap::new(),
-            reached: Vec::new(),
+            is_full: false,
+            world: World::new(scenario, plan, network),
         };
-        simulation.events.schedule(simulation.window.start, NodeScope::GLOBAL, Event::WarmUpEnd);
-        simulation.events.schedule(simulation.window.end, NodeScope::GLOBAL, Event::MeasureEnd);
-        simulation.network.begin(&mut simulation.events);
+        let Simulation { world, window, .. } = &mut simulation;
+        world.schedule_common(window.start, Event::WarmUpEnd);
+        world.schedule_common(window.end, Event::MeasureEnd);
+        world.network.begin(&mut world.events);
         if scenario.conduct.small_queue > 0 || plan.cards_hold_one {
-            simulation.network.tell_hosts();
+            world.network.tell_hosts();
         }
         if scenario.measure.sample_every.is_some() {
-            simulation.events.schedule(Instant::ZERO, NodeScope::GLOBAL, Event::Sample);
+            world.schedule_common(Instant::ZERO, Event::Sample);
         }
         let (known, planned) = simulation.sources.begin();
         simulation.schedule_flows(&known);
@@ -205,7 +119,7 @@ impl<'a> Simulation<'a> {
 
     /// The end of the drain.
     pub(super) fn limit(&self) -> Instant {
-        self.window.end + self.scenario.drain
+        self.window.end + self.world.scenario.drain
     }
 
     /// Handles events until the measured time is over and all finite flows are known to be finished, or until
@@ -222,7 +136,7 @@ impl<'a> Simulation<'a> {
         until: Instant,
         observer: &mut dyn Observer,
     ) -> Result<bool, RunError> {
-        if self.plan.modes.windows {
+        if self.world.modes.windows {
             self.run_windows(until, observer)
         } else {
             self.run_in_order(until, observer)
@@ -231,16 +145,16 @@ impl<'a> Simulation<'a> {
 
     /// Handles events in order of time.
     fn run_in_order(&mut self, until: Instant, observer: &mut dyn Observer) -> Result<bool, RunError> {
-        let prefetches = self.plan.modes.prefetch;
+        let prefetches = self.world.modes.prefetch;
         let mut place = Packet::EMPTY;
         loop {
-            if prefetches && self.events.advance_slot(until) {
-                self.prefetch();
+            if prefetches && self.world.events.advance_slot(until) {
+                self.world.prefetch();
             }
-            let Some(event) = self.events.next(until) else { return Ok(false) };
+            let Some(event) = self.world.events.next(until) else { return Ok(false) };
             self.handle(event, &mut place);
-            self.handled += 1;
-            if self.measuring_over && self.pending == 0 {
+            self.world.handled += 1;
+            if self.is_over() {
                 return Ok(true);
             }
             self.tick_if_due(observer)?;
@@ -249,37 +163,28 @@ impl<'a> Simulation<'a> {
 
     /// Handles events in windows, node by node.
     fn run_windows(&mut self, until: Instant, observer: &mut dyn Observer) -> Result<bool, RunError> {
-        let prefetches = self.plan.modes.prefetch;
+        let prefetches = self.world.modes.prefetch;
         let mut place = Packet::EMPTY;
-        while let Some(step) = self.events.next_step(until) {
+        while let Some(step) = self.world.events.next_step(until) {
             if prefetches {
-                self.prefetch();
+                self.world.prefetch();
             }
             match step {
-                Step::Node(node) if self.network.goes_by_output(NodeId(node)) => {
-                    let mut reached = std::mem::take(&mut self.reached);
-                    self.handled += self.network.pass_window(&mut self.events, NodeId(node), &mut reached);
-                    if prefetches {
-                        let heads = reached.iter().filter_map(|(port, _)| self.network.head(*port));
-                        heads.for_each(|(_, packet)| self.connections.prefetch(packet.conn));
-                    }
-                    for (port, at) in reached.drain(..) {
-                        self.receive_early(port, at, self.events.end_of_window());
-                    }
-                    self.reached = reached;
+                Step::Node(node) if self.world.network.goes_by_output(NodeId(node)) => {
+                    self.world.pass_window(NodeId(node));
                 }
                 Step::Node(_) => {
-                    self.events.line_up();
-                    while let Some(event) = self.events.next_here() {
+                    self.world.events.line_up();
+                    while let Some(event) = self.world.events.next_here() {
                         self.handle(event, &mut place);
-                        self.handled += 1;
+                        self.world.handled += 1;
                     }
                 }
                 Step::Global(event) => {
                     self.common += 1;
                     self.handle_common(event);
-                    self.handled += 1;
-                    if self.measuring_over && self.pending == 0 {
+                    self.world.handled += 1;
+                    if self.is_over() {
                         return Ok(true);
                     }
                 }
@@ -289,25 +194,28 @@ impl<'a> Simulation<'a> {
         Ok(false)
     }
 
-    /// Calls the observer every [`TICK`] events.
     #[inline(always)]
     fn tick_if_due(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
-        if self.handled < self.next_tick {
-            return Ok(());
-        }
-        self.next_tick = (self.handled / TICK + 1) * TICK;
-        self.tick(observer)
+        if self.progress.is_due(self.world.handled) { self.tick(observer) } else { Ok(()) }
     }
 
+    /// Calls the observer.
     #[inline(never)] // keeps the loop short
     fn tick(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
-        self.report(self.events.now(), observer);
-        if self.handled >= self.estimate.next {
-            self.estimate_end();
-        }
+        self.report(self.world.events.now(), observer);
+        self.progress.estimate(&mut self.world, &self.rows, self.window.end);
         match observer.tick(self.standing()) {
             true => self.check_room(),
             false => Err(RunError::Cancelled),
+        }
+    }
+
+    /// Hands the packet events and accounts before `now` to the observer.
+    fn report(&mut self, now: Instant, observer: &mut dyn Observer) {
+        if self.world.watched {
+            observer.packets(self.world.network.noted(now));
+            let accounts = self.world.network.watch_mut().map(|watch| watch.take_accounts());
+            observer.accounts(accounts.unwrap_or_default());
         }
     }
 
@@ -316,72 +224,48 @@ impl<'a> Simulation<'a> {
         if self.is_full { Err(RunError::NoMemory) } else { Ok(()) }
     }
 
-    /// Prefetches data of the present slot's arrivals, in a large network.
-    #[inline(never)]
-    fn prefetch(&mut self) {
-        let ports = &mut self.arriving;
-        ports.clear();
-        self.events.upcoming(|event| {
-            if let Event::Network(NetworkEvent::Arrive(port)) = event {
-                ports.push(port);
-            }
-        });
-        self.network.prefetch(ports, |packet| self.connections.prefetch(packet.conn));
-    }
-
     pub(super) fn standing(&self) -> RunProgress {
-        let flows = (self.flows.len() - self.backlogged.len()) as u64;
+        let flows = (self.rows.flows.len() - self.sampler.backlogged()) as u64;
         RunProgress {
-            now: self.events.now(),
+            now: self.world.events.now(),
             open: self.pending,
             flows: flows.max(self.pending),
-            last: self.estimate.end,
+            last: self.progress.end,
         }
+    }
+
+    /// True if the measured time is over and all finite flows are known to be finished.
+    #[inline(always)]
+    fn is_over(&self) -> bool {
+        self.world.measuring_over && self.pending == 0
+    }
+
+    /// End of the run. If flows stall for ever, the run ends with the drain, although the last event is much
+    /// earlier.
+    pub(super) fn end(&self) -> Instant {
+        if self.pending > 0 { self.limit() } else { self.world.events.now() }
     }
 
     /// Handles an event. An arriving packet goes through `place`.
     #[inline(always)] // passing the event to a function would cost its packing and unpacking
     pub(super) fn handle(&mut self, event: Event, place: &mut Packet) {
         match event {
-            Event::Network(NetworkEvent::Arrive(port)) if self.arrive(port).is_some() => {}
+            Event::Network(NetworkEvent::Arrive(port)) if self.world.arrive(port).is_some() => {}
             Event::Network(event) => {
-                let connections = &mut self.connections;
-                let left_host = |packet: &Packet| connections.count_wait(packet);
-                let (events, graph) = (&mut self.events, &self.scenario.graph);
                 let is_passage = matches!(event, NetworkEvent::Arrive(_));
-                match self.network.handle(events, graph, event, place, left_host) {
-                    true if self.watched => self.receive_watched(place),
+                match self.world.handle(event, place) {
+                    true if self.world.watched => self.receive_watched(place),
                     true => self.receive(place),
                     false if is_passage => return,
                     false => {}
                 }
-                self.tell_senders();
+                self.world.tell_senders();
             }
-            Event::Timer { connection, timer } if self.watched => self.on_timer_watched(connection, timer),
-            Event::Timer { connection, timer } => self.on_timer(connection, timer, None),
-            Event::HostTimer(host) => {
-                self.agents.wake(host, self.events.now());
-                self.tell_senders();
-            }
+            Event::Timer { connection, timer } => self.world.on_timer(connection, timer),
+            Event::HostTimer(host) => self.world.on_host_timer(host),
             event => {
                 self.common += 1;
                 self.handle_common(event);
-            }
-        }
-    }
-
-    /// Short path of a packet at the far end of a port. Returns `None` if the packet needs the long path.
-    #[inline(always)]
-    fn arrive(&mut self, port: PortId) -> Option<()> {
-        match self.network.leads_to_host(port)? {
-            true if self.plan.modes.predicts => self.receive_due(port),
-            true => None,
-            false => {
-                let (next, at) = self.network.pass_on(&mut self.events, port)?;
-                if at < Instant::MAX {
-                    self.receive_early(next, at, self.events.now());
-                }
-                Some(())
             }
         }
     }
@@ -396,170 +280,264 @@ impl<'a> Simulation<'a> {
             Event::Answer(_) => self.answer(),
             Event::Sample => self.sample(),
             Event::WarmUpEnd => {
-                let kept =
-                    if self.scenario.measure.sample_every.is_some() { &self.measured[..] } else { &[] };
-                self.network.open_window(self.events.now(), kept);
+                let is_sampled = self.world.scenario.measure.sample_every.is_some();
+                let kept = if is_sampled { &self.sampler.ports[..] } else { &[] };
+                self.world.network.open_window(self.world.events.now(), kept);
                 self.tell_messages(Message::begin_measured);
             }
             Event::MeasureEnd => {
-                self.network.close_window(self.events.now());
+                self.world.network.close_window(self.world.events.now());
                 self.tell_messages(Message::end_measured);
-                self.measuring_over = true;
+                self.world.measuring_over = true;
             }
             Event::Network(_) | Event::Timer { .. } | Event::HostTimer(_) => {}
         }
     }
 
-    /// Delivers a packet to its endpoint. Late packets of closed connections are ignored.
+    /// Lets a host receive a packet.
     #[inline(never)] // keeps the path of packets at switches short
     pub(super) fn receive(&mut self, packet: &mut Packet) {
-        self.packets_received += 1;
-        let (conn, flow_id) = (packet.conn, packet.flow_id);
-        let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
-        let Some(connection) = self.connections.get(conn, flow_id) else { return };
-        let (network, events, agents) = (&mut self.network, &mut self.events, &mut self.agents);
-        let host = packet.to;
-        if host == connection.source {
-            let mut outbox =
-                EndpointOutbox { network, events, agents, host, connection: conn, timers: OF_SENDER };
-            let AckOutcome { acked, class, finished } =
-                connection.ends.deliver_to_sender(packet, cx, &mut outbox);
-            if let Some(class) = class {
-                self.meter.count(class, acked);
+        let Some(notice) = self.world.receive(packet) else { return };
+        if let Notice::Arrived { flow_id, received, at, .. } = notice {
+            if self.world.scenario.host.reaction.is_zero() {
+                let starts = self.sources.delivered(at, flow_id, received);
+                return self.plan_flows(&starts);
             }
-            if finished {
-                self.publish_acked(conn);
-            }
-        } else {
-            let mut outbox =
-                EndpointOutbox { network, events, agents, host, connection: conn, timers: OF_RECEIVER };
-            connection.ends.deliver_to_receiver(packet, cx, &mut outbox);
-            if connection.has_app_waiter {
-                let received = connection.ends.received();
-                if self.scenario.host.reaction.is_zero() {
-                    let starts = self.sources.delivered(cx.now, flow_id, received);
-                    self.plan_flows(&starts);
-                } else if self.sources.announces(flow_id, received) {
-                    self.publish(Notice::Arrived { conn, flow_id, received, at: cx.now });
-                }
+            if !self.sources.announces(flow_id, received) {
+                return;
             }
         }
+        self.publish(notice);
     }
 
-    /// Publishes fully acknowledged messages of a sender to all parts.
-    #[inline(never)] // keeps the path of every other ACK short
-    fn publish_acked(&mut self, conn: ConnId) {
-        let acked = self.connections.slot(conn).ends.acked();
-        self.publish(Notice::Acked { conn, acked, at: self.events.now() });
+    /// Does the work of [`Simulation::receive`] for a packet that may be watched.
+    #[inline(never)] // keeps the path of unwatched packets short
+    fn receive_watched(&mut self, packet: &mut Packet) {
+        let watched = self.world.watch_arrival(packet);
+        self.receive(packet);
+        self.world.watch_delivery(&watched);
     }
 
     /// Handles a notice here, and sends it to all other parts.
+    #[inline(never)] // keeps the path of every other packet short
     fn publish(&mut self, notice: Notice) {
         self.on_notice(notice);
-        self.part.iter_mut().for_each(|part| part.notices.push(notice));
+        self.world.part.iter_mut().for_each(|part| part.notices.push(notice));
     }
 
     pub(super) fn on_notice(&mut self, notice: Notice) {
+        let Simulation { world, books, sources, .. } = self;
         match notice {
             Notice::Acked { conn, acked, at } => {
-                self.check_acked(conn, acked);
-                self.connections.slot(conn).ends.messages_mut().finish(acked, at);
-                self.events.schedule(at + self.finish_delay, NodeScope::GLOBAL, Event::Finish(conn));
+                books.check_acked(world, conn, acked);
+                world.connections.slot(conn).ends.messages_mut().finish(acked, at);
+                world.schedule_common(at + self.finish_delay, Event::Finish(conn));
             }
             Notice::Arrived { conn, flow_id, received, at } => {
-                let at = at + self.scenario.host.reaction;
-                self.answers.insert((at, flow_id), received);
+                let at = at + world.scenario.host.reaction;
+                sources.expect_answer(at, flow_id, received);
+                world.schedule_common(at, Event::Answer(conn));
                 self.pending += 1;
-                self.events.schedule(at, NodeScope::GLOBAL, Event::Answer(conn));
             }
         }
     }
 
     fn finish_messages(&mut self, conn: ConnId) {
-        let until = Instant::ZERO + self.events.now().since(Instant::ZERO + self.finish_delay);
-        while let Some(message) = self.connections.slot(conn).ends.messages_mut().take_finished(until) {
+        let until = Instant::ZERO + self.world.events.now().since(Instant::ZERO + self.finish_delay);
+        while let Some(message) = self.world.connections.slot(conn).ends.messages_mut().take_finished(until) {
             self.record(conn, &message);
             match message.is_backlogged() {
-                true => self.backlogged.retain(|flow| flow.conn != conn),
-                false => self.pending -= u64::from(message.flow.0 < DRAIN),
+                true => self.sampler.end(conn),
+                false => self.pending -= u64::from(is_awaited(&message)),
             }
         }
-        let connection = self.connections.slot(conn);
+        let connection = self.world.connections.slot(conn);
         if connection.ends.messages().is_empty() && !connection.persistent {
-            self.check_connection(conn);
-            let &mut Connection { flow_id, source, destination, .. } = self.connections.slot(conn);
-            [source, destination].into_iter().for_each(|host| self.agents.close(host, flow_id));
-            self.connections.close(conn);
+            self.books.check_connection(&mut self.world, conn);
+            self.world.close(conn);
         }
     }
 
     /// Lets the application that has waited longest learn of an arrival.
     fn answer(&mut self) {
-        let now = self.events.now();
         self.pending -= 1;
-        let due = self.answers.first_entry().filter(|first| first.key().0 <= now);
-        if let Some(((_, flow_id), received)) = due.map(|first| first.remove_entry()) {
-            let starts = self.sources.delivered(now, flow_id, received);
-            self.plan_flows(&starts);
-        }
+        let starts = self.sources.answer(self.world.events.now());
+        self.plan_flows(&starts);
     }
 
     /// Ends the backlogged flow of a connection after the data sent so far.
     fn stop(&mut self, conn: ConnId) {
-        let connection = self.connections.slot(conn);
-        if owns(&self.part, connection.source) && connection.ends.stop() {
-            self.publish_acked(conn);
+        let source = self.world.connections.slot(conn).source;
+        if !self.world.owns(source) {
+            return;
+        }
+        let ends = &mut self.world.connections.slot(conn).ends;
+        if ends.stop() {
+            let (acked, at) = (ends.acked(), self.world.events.now());
+            self.publish(Notice::Acked { conn, acked, at });
+        }
+    }
+
+    fn sample(&mut self) {
+        if !self.sampler.sample(&mut self.world) {
+            self.is_full = true;
+            return;
+        }
+        let now = self.world.events.now();
+        if let Some(at) = self.world.scenario.measure.sample_every.map(|every| now + every)
+            && at <= self.window.end
+        {
+            self.world.schedule_common(at, Event::Sample);
         }
     }
 
     /// Writes a message into its row.
     fn record(&mut self, conn: ConnId, message: &Message) {
-        let width = self.width(conn);
-        let ends = &self.connections.slot(conn).ends;
-        let (acked, delivered) = (ends.acked(), ends.arrived(message.start, message.end));
-        let row = match message.flow.0.checked_sub(DRAIN) {
-            Some(number) => self.drain_flows.get_mut(number as usize),
-            None => self.flows.get_mut(message.flow.index()),
-        };
-        let Some(row) = row else { return };
-        (row.finish, row.received) = (message.finish, message.received);
-        row.retransmits = message.retransmits;
-        row.timeouts = message.timeouts;
-        row.take_tally(message.tally);
-        row.acked = Bytes::new(message.acked(acked));
-        row.width = width;
-        if row.overlaps(&self.window) {
-            row.note_window(message.in_window(delivered));
-        }
-    }
-
-    /// Runs a timer of a connection, which may have been closed since. `early` is the host that runs the
-    /// timer early.
-    #[inline(never)] // keeps the path of packets short
-    fn on_timer(&mut self, conn: ConnId, timer: u8, early: Option<HostId>) {
-        let cx = EndpointContext { now: self.events.now(), tcp: &self.scenario.tcp };
-        let connection = self.connections.slot(conn);
-        let host = if timer < OF_RECEIVER { connection.source } else { connection.destination };
-        // The timer may belong to an earlier connection in this slot, at another host.
-        let is_there = early.map_or_else(|| self.events.are_of(host), |early| early == host);
-        if connection.flow_id == u32::MAX || !owns(&self.part, host) || !is_there {
-            return;
-        }
-        let (network, events, agents) = (&mut self.network, &mut self.events, &mut self.agents);
-        if timer < OF_RECEIVER {
-            let mut outbox =
-                EndpointOutbox { network, events, agents, host, connection: conn, timers: OF_SENDER };
-            connection.ends.sender_timer(timer, cx, &mut outbox);
-        } else {
-            let mut outbox =
-                EndpointOutbox { network, events, agents, host, connection: conn, timers: OF_RECEIVER };
-            connection.ends.receiver_timer(timer - OF_RECEIVER, cx, &mut outbox);
-        }
-        self.tell_senders();
+        let width = self.world.width(conn);
+        let ends = &self.world.connections.slot(conn).ends;
+        let bytes = (ends.acked(), ends.arrived(message.start, message.end));
+        self.rows.record(message, bytes, width, &self.window);
     }
 
     /// Calls `tell` for every message, with the bytes of the message that have arrived.
     fn tell_messages(&mut self, tell: fn(&mut Message, u64)) {
-        self.connections.iter_mut().for_each(|(_, connection)| connection.ends.tell_messages(tell));
+        let open = self.world.connections.iter_mut();
+        open.for_each(|(_, connection)| connection.ends.tell_messages(tell));
+    }
+
+    fn schedule_flows(&mut self, starts: &[FlowStart]) {
+        for &(at, source) in starts {
+            self.world.schedule_common(at, Event::FlowStart(source as u32));
+        }
+    }
+
+    /// Schedules flows of applications. The run does not end before these flows have finished.
+    fn plan_flows(&mut self, starts: &[FlowStart]) {
+        self.pending += starts.len() as u64;
+        self.schedule_flows(starts);
+    }
+
+    fn start_flow(&mut self, index: usize) {
+        if !(self.rows.has_room() && self.world.connections.has_room() && self.sources.has_room()) {
+            self.is_full = true;
+            return;
+        }
+        if let Some(start) = self.sources.take(index) {
+            let conn = self.world.connection_for(self.scheme, index, &start.arrival);
+            self.push_message(conn, &start);
+            self.world.tell_senders();
+        }
+        let next = self.sources.advance(index);
+        if let Some(at) = next {
+            self.world.schedule_common(at, Event::FlowStart(index as u32));
+        }
+    }
+
+    fn push_message(&mut self, conn: ConnId, start: &Start) {
+        let Simulation { world, sources, rows, .. } = self;
+        let Start { arrival, reply } = start;
+        let (now, scenario) = (world.events.now(), world.scenario);
+        let counted = now < self.window.end || reply.is_some();
+        let flow = rows.next(counted);
+        let connection = world.connections.slot(conn);
+        let flow_id = connection.flow_id;
+        let path = world.network.path(arrival.source, arrival.destination, flow_id);
+        let back = world.network.path(arrival.destination, arrival.source, flow_id);
+        let backlogged = arrival.size == Bytes::MAX;
+        let class = arrival.class;
+        let role = Role::of_class(&scenario.classes[class.index()]);
+        let deadline = arrival.deadline.map(|allowed| now + allowed);
+        let end = connection.ends.push(Flow { flow, class, role, deadline }, arrival.size);
+        if let Some(watch) = world.network.watch_mut() {
+            watch.begin(flow_id, end, (counted.then_some(flow), class));
+            let first = end.saturating_sub(arrival.size.get());
+            let (row, permitted) = ((counted && !backlogged).then_some(flow), connection.ends.permitted());
+            watch.starts(now, flow_id, (first, end), row, permitted);
+        }
+        if let Some(reply) = reply {
+            connection.has_app_waiter = true;
+            sources.expect(flow_id, end, *reply);
+        }
+        world.start_sending(conn, arrival.source);
+        if !counted {
+            rows.count_drained((!backlogged).then_some(arrival.size));
+            if !scenario.measure.drain_flows {
+                return;
+            }
+        }
+        let ideal = (!backlogged).then(|| ideal_fct(arrival.size, &scenario.tcp, &path, &back));
+        let task = reply.as_ref().map(|reply| reply.task);
+        let row = FlowRow { task, ..FlowRow::new(arrival, ideal) };
+        if !counted {
+            return rows.drain_flows.push(row);
+        }
+        rows.flows.push(row);
+        if backlogged {
+            let ports = world.network.fixed_ports(arrival.source, arrival.destination, flow_id).collect();
+            let delays = path.links.iter().chain(&back.links).map(|(_, delay)| *delay);
+            let round_trip = delays.fold(Span::ZERO, |sum, delay| sum + delay);
+            rows.long_paths.push(LongPath { row: flow.index(), ports, round_trip });
+            self.sampler.begin(conn, flow, world.connections.slot(conn).ends.acked());
+            let stop = arrival.stop.into_iter();
+            stop.for_each(|at| world.schedule_common(at, Event::Stop(conn)));
+        } else if reply.is_none() {
+            self.pending += 1;
+        }
+    }
+
+    /// Merges the other parts into part 0.
+    pub(super) fn join(&mut self, others: Vec<Simulation<'_>>) {
+        let Some(Part { owner, .. }) = self.world.part.take() else { return };
+        let (mut rows, mut samplers, mut worlds) = (Vec::new(), Vec::new(), Vec::new());
+        for other in others {
+            // Each part handles the common events; count them only once.
+            self.world.handled += other.world.handled - other.common;
+            self.books.join(other.books, other.world.check_time());
+            rows.push(other.rows);
+            samplers.push(other.sampler);
+            worlds.push(other.world);
+        }
+        self.rows.join(rows, |host: HostId| owner[host.index()] as usize);
+        self.sampler.join(samplers, self.world.scenario.measure.sample_every.unwrap_or_default());
+        self.world.join(worlds, &owner);
+    }
+
+    /// Ends the run: records open flows, ports and totals.
+    pub(super) fn finish(mut self) -> Outcome {
+        let end = self.end();
+        self.record_open();
+        let Simulation { world, rows, .. } = self;
+        let network = &world.network;
+        let counters = Counters {
+            events: world.handled,
+            packet_hops: network.hops(),
+            packets_sent: network.sent(),
+            packets_delivered: network.delivered(),
+            packets_dropped: network.dropped(),
+            packets_in_flight: network.in_flight(),
+            unfinished: self.pending,
+            connections_peak: world.connections.peak(),
+            drain_flows: rows.drained.0,
+            drain_bytes: rows.drained.1,
+        };
+        let length = self.window.end.since(self.window.start).as_secs_f64();
+        let ports = PortRow::all(network, length);
+        let drops = DropRow::all(network);
+        let (tasks, samples) = (self.sources.into_tasks(), self.sampler.samples);
+        let Rows { flows, drain_flows, long_paths, .. } = rows;
+        Outcome { flows, drain_flows, tasks, samples, ports, drops, long_paths, counters, end }
+    }
+
+    fn record_open(&mut self) {
+        let open: Vec<ConnId> = self.world.connections.iter_mut().map(|(conn, _)| conn).collect();
+        for conn in open {
+            // Copy one message at a time: a list of all messages would be as large as the flow table.
+            for number in 0.. {
+                let messages = self.world.connections.slot(conn).ends.messages_mut();
+                let Some(message) = messages.iter_mut().nth(number).copied() else { break };
+                self.record(conn, &message);
+                self.pending -= u64::from(is_awaited(&message) && message.finish.is_some());
+            }
+        }
     }
 }
