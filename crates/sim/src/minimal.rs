@@ -99,7 +99,7 @@ impl Sender {
 
     /// Sends within the window.
     fn transmit(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        let allowed = self.stream.law.window_bytes(&self.stream.window, cx.tcp.mss).get();
+        let allowed = self.stream.window_bytes(cx.tcp);
         while !self.is_probing()
             && let Some((start, end)) = self.next_segment(cx)
             && self.scoreboard.unsacked_bytes(self.stream.snd_una, self.stream.snd_nxt) + (end - start)

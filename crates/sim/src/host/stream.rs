@@ -55,6 +55,18 @@ impl SendStream {
         self.law.on_congestion(&mut self.window, cause, flow);
     }
 
+    /// The congestion window in bytes.
+    #[inline]
+    pub fn window_bytes(&self, tcp: &TcpSpec) -> u64 {
+        self.law.window_bytes(&self.window, tcp.mss).get()
+    }
+
+    /// Payload of a full segment if `room` bytes of the window are free.
+    #[inline]
+    pub fn segment_size(&self, room: u64, tcp: &TcpSpec) -> u64 {
+        self.law.segment_size(&self.window, tcp.mss, Bytes::new(room)).get()
+    }
+
     /// Priority of the packet that begins with byte `start`.
     pub fn priority_at(&self, start: u64) -> u64 {
         self.messages.of(start).map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max))

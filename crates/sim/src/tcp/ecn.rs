@@ -1,5 +1,73 @@
 //! ECN — RFC 3168: at most one decrease per window of data at the sender, and a latched echo at the receiver.
 
+use crate::packet::EcnField;
+use crate::specs::MarkedGrowth;
+use shortflow_cc::Ecn;
+
+/// The sender's use of ECN.
+#[derive(Debug)]
+pub(super) struct EcnSender {
+    mode: Ecn,
+    pub once: DecreaseOnce,
+    /// True if the last ACK of new data carried ECN-Echo.
+    echoed: bool,
+}
+
+/// What an ACK of new data means by its ECN-Echo flag.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EcnVerdict {
+    /// The ACK carries ECN-Echo.
+    pub ece: bool,
+    /// The window must decrease.
+    pub decreases: bool,
+    /// The window may grow.
+    pub grows: bool,
+}
+
+impl EcnSender {
+    /// A sender that has heard no echo.
+    pub(super) fn new(mode: Ecn) -> EcnSender {
+        EcnSender { mode, once: DecreaseOnce::default(), echoed: false }
+    }
+
+    /// True if an ACK with this flag carries ECN-Echo.
+    #[inline(always)]
+    pub(super) fn hears(&self, flag: bool) -> bool {
+        flag && self.mode != Ecn::Off
+    }
+
+    /// Judges the flag of an ACK of new data up to `snd_una`.
+    #[inline(always)]
+    pub(super) fn on_ack(
+        &mut self,
+        flag: bool,
+        snd_una: u64,
+        in_recovery: bool,
+        growth: MarkedGrowth,
+    ) -> EcnVerdict {
+        let ece = self.hears(flag);
+        let decreases = ece && !in_recovery && self.once.is_due(snd_una);
+        let grows = match growth {
+            MarkedGrowth::No => !ece,
+            MarkedGrowth::Yes => !decreases,
+            MarkedGrowth::AfterFirst => !ece || self.echoed,
+        };
+        self.echoed = ece;
+        EcnVerdict { ece, decreases, grows }
+    }
+
+    /// The ECN field of a data packet. RFC 3168 §6.1.5 forbids ECN-capable retransmissions; DCTCP marks all data
+    /// ECN-capable.
+    #[inline]
+    pub(super) fn field(&self, again: bool) -> EcnField {
+        match self.mode {
+            Ecn::Off => EcnField::NotEct,
+            Ecn::Classic if again => EcnField::NotEct,
+            Ecn::Classic | Ecn::Exact => EcnField::Ect,
+        }
+    }
+}
+
 /// The sender's reaction to ECN-Echo (§6.1.2).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DecreaseOnce {

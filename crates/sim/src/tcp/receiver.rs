@@ -2,11 +2,14 @@
 //! the transport.
 
 use super::{ecn::LatchedEcho, exact_echo::ExactEcho};
-use crate::host::{EndpointContext, EndpointId, LazyTimer, PacketSink};
+use crate::host::{Endpoint, EndpointContext, EndpointId, LazyTimer, Outbox, PacketSink, ReceiveEndpoint};
 use crate::packet::{EcnField, Extension, Packet, PacketType, SackBlocks};
 use crate::specs::TcpSpec;
 use shortflow_cc::{Ecn, Recovery};
 use shortflow_units::Instant;
+
+/// Number of the timer of delayed ACKs.
+const DELAYED_ACK: u8 = 0;
 
 #[derive(Debug, Clone, Copy)]
 enum Echo {
@@ -20,11 +23,11 @@ enum Echo {
 pub(crate) struct Receiver {
     identity: EndpointId,
     /// Next expected byte; all bytes below it have arrived.
-    pub(super) rcv_nxt: u64,
+    rcv_nxt: u64,
     /// Received ranges above `rcv_nxt`, the most recent first, as RFC 2018 §4 requires of SACK blocks.
-    pub(super) out_of_order: Vec<(u64, u64)>,
+    out_of_order: Vec<(u64, u64)>,
     /// Bytes that were missing when later bytes arrived.
-    pub(super) skipped: u64,
+    skipped: u64,
     echo: Echo,
     selective: bool,
     /// True with RACK: the receiver reports duplicate data once (RFC 2883).
@@ -34,11 +37,11 @@ pub(crate) struct Receiver {
     has_blocks: bool,
     unacknowledged: u32,
     /// True if expected data takes the short path.
-    pub(super) is_predictable: bool,
+    is_predictable: bool,
     /// True if the plan allows the short path.
-    pub(super) may_predict: bool,
+    may_predict: bool,
     /// Timer of the delayed ACK.
-    pub(super) alarm: LazyTimer,
+    alarm: LazyTimer,
     /// Telemetry that the next ACK returns, and its arrival time, for transports that read delays.
     answered: Option<(Box<Extension>, Instant)>,
 }
@@ -238,6 +241,61 @@ impl Receiver {
         }
         answer.sack = sack;
         Some(answer)
+    }
+}
+
+impl Endpoint for Receiver {
+    fn start(&mut self, _: EndpointContext<'_>, _: &mut impl Outbox) {}
+
+    fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+        if self.expects(packet) {
+            self.on_expected(packet, cx.tcp, out);
+        } else if packet.kind == PacketType::Data {
+            self.on_data(packet, cx, out);
+            self.settle(cx.tcp, out);
+        } else {
+            self.on_syn(cx.tcp, out);
+        }
+    }
+
+    fn on_timer(&mut self, _timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+        if self.alarm.expired(cx.now) {
+            self.acknowledge(cx, out);
+        }
+        self.settle(cx.tcp, out);
+    }
+}
+
+impl Receiver {
+    /// Arms the timer and updates `is_predictable`. Runs after all events except expected packets.
+    #[inline]
+    fn settle(&mut self, tcp: &TcpSpec, out: &mut impl Outbox) {
+        if let Some(at) = self.alarm.arm() {
+            out.set_timer(DELAYED_ACK, at);
+        }
+        self.is_predictable = self.may_predict && self.is_steady(tcp);
+    }
+}
+
+impl ReceiveEndpoint for Receiver {
+    #[inline]
+    fn received(&self) -> u64 {
+        self.rcv_nxt
+    }
+
+    fn arrived(&self, start: u64, end: u64) -> u64 {
+        let ranges = self.out_of_order.iter().copied().chain([(0, self.rcv_nxt)]);
+        ranges.map(|(low, high)| high.min(end).saturating_sub(low.max(start))).sum()
+    }
+
+    fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    fn on_message_end(&mut self, end: u64, cx: EndpointContext<'_>, out: &mut impl Outbox) {
+        if self.has_unanswered(end) {
+            self.acknowledge(cx, out);
+        }
     }
 }
 

@@ -14,51 +14,27 @@
 //! - The congestion window counts segments, and limits count bytes: a shorter last segment may leave when a
 //!   full segment would have to wait.
 
+mod by_rack;
+mod endpoint;
+mod prediction;
+mod transmit;
+
 use super::card::Card;
-use super::ecn::DecreaseOnce;
-use super::newreno::Inflation;
-use super::pacer::Path;
-use super::prr::Prr;
-use super::rack::Rack;
+use super::ecn::{EcnSender, EcnVerdict};
+use super::path::Path;
+use super::rack_tlp::RackTlp;
+use super::recovery::{LossRecovery, Phase};
 use super::rto::RtoEstimator;
-use super::scoreboard::Scoreboard;
-use super::tlp::Tlp;
 use super::usage::Usage;
 use crate::host::priority::PriorityRule;
 use crate::host::{EndpointContext, EndpointId, Flow, LazyTimer, PacketSink, SendStream};
 use crate::packet::{Packet, PacketType};
-use crate::specs::{MarkedGrowth, TcpSpec};
+use crate::specs::TcpSpec;
 use shortflow_cc::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, HostParams, Opening, PathSample, Recovery,
+    AckSample, Cause, CongestionControl, FlowView, HostParams, Opening, PathSample, Recovery,
     TransportConfig, Window,
 };
 use shortflow_units::{Bytes, Instant, Span};
-
-/// Phase of loss recovery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// Waiting for the answer to a connection request.
-    Connecting,
-    /// No known loss.
-    Open,
-    /// Fast recovery (RFC 6582 §3.2, RFC 6675 §5).
-    Recovery,
-    /// Retransmission after a timeout.
-    Loss,
-}
-
-/// State of RACK-TLP (RFC 8985 §5.3), and the deadlines of its timers and of the retransmission timer (§5.4).
-#[derive(Debug, Default)]
-pub(super) struct RackTlp {
-    pub(super) rack: Rack,
-    pub(super) tlp: Tlp,
-    pub(super) prr: Prr,
-    pub(super) rto: Option<Instant>,
-    pub(super) probe: Option<Instant>,
-    pub(super) reorder: Option<Instant>,
-    /// New data was sent or acknowledged, so the probe timer restarts.
-    pub(super) progress: bool,
-}
 
 /// The sending end of a connection.
 #[derive(Debug)]
@@ -67,37 +43,24 @@ pub struct Sender {
     pub(super) rto: RtoEstimator,
     /// Timer for retransmissions and for RACK-TLP.
     pub(super) alarm: LazyTimer,
-    pub(super) ecn: Ecn,
+    ecn: EcnSender,
+    pub(super) loss: LossRecovery,
+    /// State of RACK-TLP, if it detects losses.
+    rack: Option<Box<RackTlp>>,
+    /// State for laws that read delays or pace.
+    path: Option<Box<Path>>,
+    card: Card,
+    usage: Usage,
+    /// Bytes that the receiver has room for; `u64::MAX` means no limit.
+    receive_window: u64,
     /// True if segments need neither priority nor telemetry nor RACK's list.
-    pub(super) is_plain: bool,
+    is_plain: bool,
     /// True if the law reads the flow on every ACK.
     reads_flow: bool,
     /// True if expected ACKs take the short path.
-    pub(super) is_predictable: bool,
+    is_predictable: bool,
     /// True if the plan allows the short path.
-    pub(super) may_predict: bool,
-    pub(super) decrease_once: DecreaseOnce,
-    /// True if the last ACK of new data carried ECN-Echo.
-    echoed: bool,
-    pub(super) phase: Phase,
-    pub(super) duplicates: u32,
-    /// Number of duplicate ACKs or SACKed segments that signals a loss (DupThresh of RFC 5681, RFC 6675 and
-    /// RFC 8985).
-    pub(super) dupthresh: u32,
-    /// `snd_max` at the start of the last recovery (recover of RFC 6582, RecoveryPoint of RFC 6675).
-    pub(super) recover: Option<u64>,
-    pub(super) recovery: Recovery,
-    /// Bytes that the receiver has room for; `u64::MAX` means no limit.
-    pub(super) receive_window: u64,
-    pub(super) inflation: Inflation,
-    pub(super) scoreboard: Scoreboard,
-    pub(super) rack: Option<Box<RackTlp>>,
-    /// `snd_una` at the last timeout. A second timeout of the same segment keeps ssthresh (RFC 5681 §3.1).
-    timed_out_at: Option<u64>,
-    /// State for laws that read delays or pace.
-    pub(super) path: Option<Box<Path>>,
-    pub(super) card: Card,
-    pub(super) usage: Usage,
+    may_predict: bool,
 }
 
 impl Sender {
@@ -112,6 +75,7 @@ impl Sender {
         let dupthresh = if let HostParams::Tcp(tcp) = transport.host() { tcp.dupthresh } else { 0 };
         let rack = (recovery == Recovery::Rack).then(Box::default);
         let window = Window { cwnd: tcp.initial_window, ssthresh: tcp.initial_ssthresh };
+        let phase = if tcp.handshake { Phase::Connecting } else { Phase::Open };
         Sender {
             is_plain: rack.is_none() && !law.reads_path(),
             path: law.reads_path().then(Box::default),
@@ -119,23 +83,14 @@ impl Sender {
             stream: SendStream::new(identity, law, window, PriorityRule::default()),
             rto: RtoEstimator::new(initial_rto),
             alarm: LazyTimer::IDLE,
-            ecn: transport.ecn(),
-            is_predictable: false,
-            may_predict: false,
-            decrease_once: DecreaseOnce::default(),
-            echoed: false,
-            phase: if tcp.handshake { Phase::Connecting } else { Phase::Open },
-            duplicates: 0,
-            dupthresh,
-            recover: None,
-            recovery,
-            receive_window: (tcp.receive_window * tcp.mss.as_f64()) as u64,
-            inflation: Inflation::default(),
-            scoreboard: Scoreboard::new(dupthresh),
+            ecn: EcnSender::new(transport.ecn()),
+            loss: LossRecovery::new(recovery, dupthresh, phase),
             rack,
-            timed_out_at: None,
             card: Card::new(0),
             usage: Usage::new(false, tcp),
+            receive_window: (tcp.receive_window * tcp.mss.as_f64()) as u64,
+            is_predictable: false,
+            may_predict: false,
         }
     }
 
@@ -147,7 +102,7 @@ impl Sender {
 
     /// Gives RACK the round trip of a handshake that took place before the run.
     pub fn with_round_trip(mut self, round_trip: Span) -> Sender {
-        if self.recovery == Recovery::Rack && self.phase != Phase::Connecting {
+        if self.loss.by == Recovery::Rack && self.loss.phase != Phase::Connecting {
             self.rto.on_known(round_trip);
             self.rack.iter_mut().for_each(|state| state.rack.on_handshake(round_trip));
         }
@@ -189,7 +144,7 @@ impl Sender {
 
     /// Sends within the window, after [`Sender::push`]. Sends a connection request first if needed.
     pub fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
-        if self.phase != Phase::Connecting {
+        if self.loss.phase != Phase::Connecting {
             self.send(cx, out);
         } else if self.alarm.deadline.is_none() {
             self.connect(cx, out);
@@ -198,8 +153,8 @@ impl Sender {
 
     /// Handles the answer to the connection request.
     pub fn on_syn_ack(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
-        if self.phase == Phase::Connecting {
-            self.phase = Phase::Open;
+        if self.loss.phase == Phase::Connecting {
+            self.loss.phase = Phase::Open;
             self.rto.on_ack(0, cx.now, cx.tcp);
             let round_trip = self.rto.srtt(); // zero after a second request (Karn)
             if !round_trip.is_zero() {
@@ -211,8 +166,8 @@ impl Sender {
     }
 
     /// Sends within the window.
-    pub(super) fn send(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
-        if self.recovery == Recovery::Rack {
+    fn send(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
+        if self.loss.by == Recovery::Rack {
             self.send_by_rack(cx, out);
             self.set_timers(cx);
         } else {
@@ -231,8 +186,10 @@ impl Sender {
             return self.observe(ack, cx);
         }
         let mut news = true;
-        match self.recovery {
-            Recovery::Sack if ack.extension.is_some() => news = self.add_blocks(ack),
+        match self.loss.by {
+            Recovery::Sack if ack.extension.is_some() => {
+                news = self.loss.add_blocks(ack, self.stream.snd_max);
+            }
             Recovery::Sack | Recovery::NewReno => {}
             Recovery::Rack => return self.on_ack_by_rack(ack, cx, out),
         }
@@ -240,8 +197,11 @@ impl Sender {
             self.on_new_ack(ack, cx, out);
         } else {
             self.observe(ack, cx);
-            if self.stream.snd_max > self.stream.snd_una && self.is_duplicate(ack, news) {
-                self.on_duplicate(cx, out);
+            let sizes = (self.stream.segment_size(u64::MAX, cx.tcp), cx.tcp.mss.get());
+            if self.stream.snd_max > self.stream.snd_una
+                && self.loss.on_duplicate(ack, news, self.stream.snd_una, sizes)
+            {
+                self.enter_recovery(cx, out);
             }
         }
         self.transmit(cx, out);
@@ -261,21 +221,17 @@ impl Sender {
         }
         self.rto.back_off(cx.tcp);
         self.stream.count_timeout();
-        if self.phase == Phase::Connecting {
+        if self.loss.phase == Phase::Connecting {
             return self.connect(cx, out);
         }
         let ssthresh = self.stream.window.ssthresh;
-        let unsacked = self.scoreboard.unsacked_bytes(self.stream.snd_una, self.stream.snd_nxt);
+        let unsacked = self.loss.scoreboard.unsacked_bytes(self.stream.snd_una, self.stream.snd_nxt);
         self.decrease(Cause::Timeout, unsacked, cx);
-        if self.timed_out_at.replace(self.stream.snd_una) == Some(self.stream.snd_una) {
+        if self.loss.on_timeout(self.stream.snd_una, self.stream.snd_max) {
             self.stream.window.ssthresh = ssthresh;
         }
-        self.phase = Phase::Loss;
-        self.recover = Some(self.stream.snd_max);
-        self.duplicates = 0;
-        self.inflation = Inflation::default();
         self.rto.on_retransmit();
-        if self.recovery == Recovery::Rack {
+        if self.loss.by == Recovery::Rack {
             return self.resend_by_rack(cx, out);
         }
         self.stream.snd_nxt = self.stream.snd_una;
@@ -293,37 +249,18 @@ impl Sender {
         out.send(Packet { kind: PacketType::Syn, ..self.stream.identity.control(0, cx.tcp) });
     }
 
-    /// Records the SACK blocks of an ACK. Returns true if a block is new or if there are no blocks.
-    #[inline(never)] // keeps the path of other senders short
-    fn add_blocks(&mut self, ack: &Packet) -> bool {
-        let blocks = ack.sack();
-        blocks.is_empty() || self.scoreboard.add(blocks.ranges(ack.seq), ack.seq, self.stream.snd_max)
-    }
-
-    /// True if the ACK counts as a duplicate. With SACK, it must carry a new block (RFC 6675 §2).
-    fn is_duplicate(&self, ack: &Packet, news: bool) -> bool {
-        self.recovery == Recovery::NewReno || (!ack.sack().is_empty() && news)
-    }
-
     #[inline(never)] // keeps the path of expected ACKs short
-    pub(super) fn on_new_ack(&mut self, ack: &Packet, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
+    fn on_new_ack(&mut self, ack: &Packet, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         let acked = ack.seq - self.stream.snd_una;
         self.stream.snd_una = ack.seq;
         self.stream.snd_nxt = self.stream.snd_nxt.max(self.stream.snd_una);
-        self.scoreboard.advance(self.stream.snd_una);
+        self.loss.scoreboard.advance(self.stream.snd_una);
         self.rto.on_ack(self.stream.snd_una, cx.now, cx.tcp);
-        self.duplicates = 0;
         // After a loss, most bytes that an ACK covers arrived earlier, so the window must not grow by all of
         // them (RFC 3465 §2.3).
-        let each = cx.tcp.grow_by_segments && self.phase == Phase::Open;
-        let restart = match self.phase {
-            Phase::Recovery => self.on_ack_in_recovery(acked, cx, out),
-            Phase::Loss if self.is_recovered() => {
-                self.phase = Phase::Open;
-                true
-            }
-            Phase::Loss | Phase::Open | Phase::Connecting => true,
-        };
+        let each = cx.tcp.grow_by_segments && self.loss.phase == Phase::Open;
+        let is_partial = self.loss.on_new_ack(self.stream.snd_una);
+        let restart = !is_partial || self.on_partial_ack(acked, cx, out);
         self.adapt(ack, (acked, each), cx);
         if self.stream.snd_una == self.stream.snd_max {
             self.alarm.deadline = None; // RFC 6298 (5.2)
@@ -335,21 +272,16 @@ impl Sender {
     /// Shows the law the ACK, or with `each` one ACK per segment that it covers. Decreases for ECN-Echo at
     /// most once per window of data.
     #[inline(always)]
-    pub(super) fn adapt(&mut self, ack: &Packet, (acked, each): (u64, bool), cx: EndpointContext<'_>) {
+    fn adapt(&mut self, ack: &Packet, (acked, each): (u64, bool), cx: EndpointContext<'_>) {
         debug_assert!(acked > 0);
-        let ece = ack.ecn_flag && self.ecn != Ecn::Off;
-        let decrease = ece && self.phase != Phase::Recovery && self.decrease_once.is_due(self.stream.snd_una);
-        let open = match cx.tcp.grow_on_marked_acks {
-            MarkedGrowth::No => !ece,
-            MarkedGrowth::Yes => !decrease,
-            MarkedGrowth::AfterFirst => !ece || self.echoed,
-        };
-        self.echoed = ece;
-        let (in_recovery, limited) = (self.phase == Phase::Recovery, self.is_limited(cx.tcp));
+        let in_recovery = self.loss.phase == Phase::Recovery;
+        let EcnVerdict { ece, decreases, grows } =
+            self.ecn.on_ack(ack.ecn_flag, self.stream.snd_una, in_recovery, cx.tcp.grow_on_marked_acks);
+        let limited = self.usage.is_limited(&self.stream, cx.tcp);
         let sample = AckSample {
             acked: Bytes::new(acked),
             ece,
-            may_grow: open && !in_recovery && limited,
+            may_grow: grows && !in_recovery && limited,
             limited,
             in_recovery,
             snd_una: self.stream.snd_una,
@@ -362,7 +294,7 @@ impl Sender {
         } else {
             self.stream.law.on_ack(&mut self.stream.window, &sample);
         }
-        if decrease {
+        if decreases {
             self.decrease_for_ecn(cx);
         }
         if self.stream.window.cwnd > cx.tcp.receive_window {
@@ -372,9 +304,9 @@ impl Sender {
 
     #[inline(never)] // keeps the path of other ACKs short
     fn decrease_for_ecn(&mut self, cx: EndpointContext<'_>) {
-        let (flow, window) = (self.flow_view(cx), self.window_bytes(cx.tcp));
+        let (flow, window) = (self.flow_view(cx), self.stream.window_bytes(cx.tcp));
         self.stream.decrease(Cause::EcnEcho, &flow);
-        self.decrease_once.on_decrease(self.stream.snd_nxt, window);
+        self.ecn.once.on_decrease(self.stream.snd_nxt, window);
     }
 
     /// Shows the law the flow, and one ACK for each `step` bytes that `sample` covers.
@@ -395,86 +327,75 @@ impl Sender {
         }
     }
 
-    fn is_recovered(&self) -> bool {
-        self.recover.is_none_or(|recover| self.stream.snd_una >= recover)
-    }
-
-    /// A full ACK ends recovery, and a partial ACK shows the next hole. Returns true if the retransmission
-    /// timer restarts.
-    fn on_ack_in_recovery(&mut self, acked: u64, cx: EndpointContext<'_>, out: &mut impl PacketSink) -> bool {
-        if self.is_recovered() {
-            self.phase = Phase::Open;
-            self.inflation = Inflation::default();
-            return true;
-        }
-        match self.recovery {
+    /// A partial ACK shows the next hole. Returns true if the retransmission timer restarts.
+    fn on_partial_ack(&mut self, acked: u64, cx: EndpointContext<'_>, out: &mut impl PacketSink) -> bool {
+        match self.loss.by {
             // The pipe estimate sends the next hole, so only the timer restarts.
             Recovery::Sack | Recovery::Rack => true,
             Recovery::NewReno => {
-                let restart = self.inflation.on_partial(acked, self.segment_size(u64::MAX, cx.tcp));
+                let segment = self.stream.segment_size(u64::MAX, cx.tcp);
+                let restart = self.loss.inflation.on_partial(acked, segment);
                 self.retransmit_first(cx, out);
                 restart
             }
         }
     }
 
-    fn on_duplicate(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
-        match self.phase {
-            Phase::Recovery if self.recovery == Recovery::NewReno => {
-                self.inflation.on_duplicate(self.segment_size(u64::MAX, cx.tcp));
-            }
-            Phase::Recovery | Phase::Loss | Phase::Connecting => {}
-            Phase::Open => {
-                self.duplicates += 1;
-                if self.is_loss_evident(cx.tcp) {
-                    self.enter_recovery(cx, out);
-                }
-            }
-        }
-    }
-
-    fn is_loss_evident(&self, tcp: &TcpSpec) -> bool {
-        match self.recovery {
-            // RFC 6582 §3.2 step 2: the ACK must cover more than `recover`. Otherwise the duplicates may come
-            // from needless retransmissions.
-            Recovery::NewReno => {
-                self.duplicates == self.dupthresh
-                    && self.recover.is_none_or(|recover| self.stream.snd_una > recover)
-            }
-            // RFC 6675 §5 (1), (2).
-            Recovery::Sack | Recovery::Rack => {
-                let lost =
-                    self.scoreboard.lost_below(self.stream.snd_una, tcp.mss.get()) > self.stream.snd_una;
-                self.duplicates >= self.dupthresh || lost
-            }
-        }
-    }
-
     fn enter_recovery(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         self.decrease(Cause::FastRetransmit, self.stream.snd_nxt - self.stream.snd_una, cx);
-        self.phase = Phase::Recovery;
-        self.recover = Some(self.stream.snd_max);
-        self.inflation = match self.recovery {
-            Recovery::NewReno => Inflation::enter(self.dupthresh, self.segment_size(u64::MAX, cx.tcp)),
-            Recovery::Sack | Recovery::Rack => Inflation::default(),
-        };
+        self.loss.enter(self.stream.snd_max, self.stream.segment_size(u64::MAX, cx.tcp));
         let end = self.retransmit_first(cx, out);
-        self.scoreboard.enter_recovery(end);
+        self.loss.scoreboard.enter_recovery(end);
         self.alarm.deadline = Some(cx.now + self.rto.rto());
     }
 
     /// Lets the law react to a loss. The flight is at most a window, because some of the `unacknowledged`
     /// bytes may have arrived beyond a hole.
-    pub(super) fn decrease(&mut self, cause: Cause, unacknowledged: u64, cx: EndpointContext<'_>) {
+    fn decrease(&mut self, cause: Cause, unacknowledged: u64, cx: EndpointContext<'_>) {
         let window = match cause {
-            Cause::Timeout => self.window_bytes(cx.tcp),
+            Cause::Timeout => self.stream.window_bytes(cx.tcp),
             // Take the window before an ECN-Echo of the same window of data: RFC 3168 §6.1.2 counts both as
             // one reduction.
-            _ => self.window_bytes(cx.tcp).max(self.decrease_once.window_before(self.stream.snd_una)),
+            _ => self.stream.window_bytes(cx.tcp).max(self.ecn.once.window_before(self.stream.snd_una)),
         };
         let flow = FlowView { flight: Bytes::new(unacknowledged.min(window)), ..self.flow_view(cx) };
         self.stream.decrease(cause, &flow);
-        self.decrease_once.on_decrease(self.stream.snd_max, 0);
+        self.ecn.once.on_decrease(self.stream.snd_max, 0);
+    }
+
+    /// Shows the law an ACK that does not advance `snd_una`.
+    #[inline]
+    fn observe(&mut self, ack: &Packet, cx: EndpointContext<'_>) {
+        if let Some(path) = self.path_sample(cx.now, ack) {
+            self.show(ack, path, cx);
+        }
+    }
+
+    #[inline(never)]
+    fn show(&mut self, ack: &Packet, path: PathSample, cx: EndpointContext<'_>) {
+        let sample = AckSample {
+            ece: self.ecn.hears(ack.ecn_flag),
+            may_grow: false,
+            limited: self.usage.is_limited(&self.stream, cx.tcp),
+            in_recovery: self.loss.phase == Phase::Recovery,
+            path: Some(path),
+            ..self.stream.sample(self.flow_view(cx), 0)
+        };
+        self.stream.law.on_ack(&mut self.stream.window, &sample);
+    }
+
+    /// Path sample from the packet that `ack` acknowledges.
+    #[inline]
+    fn path_sample(&mut self, now: Instant, ack: &Packet) -> Option<PathSample> {
+        if ack.extension.is_some() { self.new_path_sample(now, ack) } else { None }
+    }
+
+    #[inline(never)] // keeps the path of other senders short
+    fn new_path_sample(&mut self, now: Instant, ack: &Packet) -> Option<PathSample> {
+        let path = self.path.as_deref_mut()?;
+        let (una, max) = (self.stream.snd_una, self.stream.snd_max);
+        let delivered = max - self.loss.scoreboard.unsacked_bytes(una, max);
+        path.sample(now, ack, &mut self.stream, delivered)
     }
 
     /// The law's view of the oldest unfinished message.

@@ -1,19 +1,16 @@
-//! TCP's endpoints as the event loop sees them: dispatch of packets and timers.
+//! The sender as the event loop sees it: dispatch of packets and timers.
 
-use super::path::CARD;
-use super::{Receiver, Sender};
-use crate::host::{
-    Endpoint, EndpointContext, Outbox, ReceiveEndpoint, SendEndpoint, SendStream, SenderSnapshot,
-};
+use super::Sender;
+use crate::host::{Endpoint, EndpointContext, Outbox, SendEndpoint, SendStream, SenderSnapshot};
 use crate::packet::{Packet, PacketType};
 use crate::specs::TcpSpec;
-use shortflow_cc::CongestionControl;
+use crate::tcp::path::{CARD, PACE};
+use crate::tcp::recovery::Phase;
+use shortflow_cc::{CongestionControl, Recovery};
 use shortflow_units::Instant;
 
 /// Number of the sender's retransmission timer.
 const RETRANSMIT: u8 = 0;
-/// Number of the receiver's delayed-ACK timer.
-const DELAYED_ACK: u8 = 0;
 
 impl Endpoint for Sender {
     fn start(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
@@ -73,6 +70,59 @@ impl Sender {
             out.set_timer(CARD, at);
         }
     }
+
+    /// Arms the timers of pacer and law, and records whether the application limits the sender.
+    #[inline(never)] // keeps the path of other senders short
+    fn arm_path(&mut self, tcp: &TcpSpec, out: &mut impl Outbox) {
+        let app_limited = self.app_limited(tcp);
+        if let Some(path) = &mut self.path {
+            path.arm(&self.stream, app_limited, out);
+        }
+    }
+
+    /// Bytes in flight, if the application limits the sender: data has run out, the window has room, and no
+    /// lost segment waits for retransmission (draft-ietf-ccwg-bbr, CheckIfApplicationLimited).
+    fn app_limited(&self, tcp: &TcpSpec) -> Option<u64> {
+        let (in_flight, all_resent) = match (&self.rack, self.loss.by, self.loss.phase) {
+            (Some(state), ..) => (state.rack.pipe(), state.rack.is_all_resent()),
+            (None, Recovery::Sack, Phase::Recovery) => {
+                let (una, max, mss) = (self.stream.snd_una, self.stream.snd_max, tcp.mss.get());
+                let next = self.loss.scoreboard.next_segment(una, max, mss, false);
+                (self.loss.scoreboard.pipe(una, max, mss), next.is_none())
+            }
+            _ => (self.loss.outstanding(&self.stream), self.stream.snd_nxt == self.stream.snd_max),
+        };
+        let is_limited = all_resent
+            && in_flight < self.stream.window_bytes(tcp)
+            && self.stream.messages.of(self.stream.snd_max).is_none();
+        is_limited.then_some(in_flight)
+    }
+
+    /// The timer of the card, of the pacer or of the law fires.
+    pub(in crate::tcp) fn on_path_timer(
+        &mut self,
+        timer: u8,
+        cx: EndpointContext<'_>,
+        out: &mut impl Outbox,
+    ) {
+        if timer == CARD {
+            if self.card.alarm.expired(cx.now) {
+                self.send(cx, out);
+            }
+            return;
+        }
+        let Some(path) = &mut self.path else { return };
+        if timer == PACE {
+            if path.pace.expired(cx.now) {
+                path.pace.deadline = None;
+                self.send(cx, out);
+            }
+        } else if path.law.expired(cx.now) {
+            let flow = self.flow_view(cx);
+            self.stream.law.on_timer(&mut self.stream.window, &flow);
+            self.send(cx, out);
+        }
+    }
 }
 
 impl SendEndpoint for Sender {
@@ -96,61 +146,6 @@ impl SendEndpoint for Sender {
             window: Some(self.stream.window),
             rate: self.stream.law.pacing_rate(),
             alpha: self.stream.law.alpha(now),
-        }
-    }
-}
-
-impl Endpoint for Receiver {
-    fn start(&mut self, _: EndpointContext<'_>, _: &mut impl Outbox) {}
-
-    fn on_packet(&mut self, packet: &mut Packet, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        if self.expects(packet) {
-            self.on_expected(packet, cx.tcp, out);
-        } else if packet.kind == PacketType::Data {
-            self.on_data(packet, cx, out);
-            self.settle(cx.tcp, out);
-        } else {
-            self.on_syn(cx.tcp, out);
-        }
-    }
-
-    fn on_timer(&mut self, _timer: u8, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        if self.alarm.expired(cx.now) {
-            self.acknowledge(cx, out);
-        }
-        self.settle(cx.tcp, out);
-    }
-}
-
-impl Receiver {
-    /// Arms the timer and updates `is_predictable`. Runs after all events except expected packets.
-    #[inline]
-    fn settle(&mut self, tcp: &TcpSpec, out: &mut impl Outbox) {
-        if let Some(at) = self.alarm.arm() {
-            out.set_timer(DELAYED_ACK, at);
-        }
-        self.is_predictable = self.may_predict && self.is_steady(tcp);
-    }
-}
-
-impl ReceiveEndpoint for Receiver {
-    #[inline]
-    fn received(&self) -> u64 {
-        self.rcv_nxt
-    }
-
-    fn arrived(&self, start: u64, end: u64) -> u64 {
-        let ranges = self.out_of_order.iter().copied().chain([(0, self.rcv_nxt)]);
-        ranges.map(|(low, high)| high.min(end).saturating_sub(low.max(start))).sum()
-    }
-
-    fn skipped(&self) -> u64 {
-        self.skipped
-    }
-
-    fn on_message_end(&mut self, end: u64, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        if self.has_unanswered(end) {
-            self.acknowledge(cx, out);
         }
     }
 }

@@ -1,32 +1,39 @@
 //! Sending within the window: RFC 5681 §3.1 outside recovery, and RFC 6675 §5 (C) in recovery.
 
-use super::scoreboard::NextSegment;
-use super::sender::{Phase, Sender};
-use super::usage::End;
+use super::Sender;
 use crate::host::{EndpointContext, PacketSink};
-use crate::packet::{EcnField, Extension, Packet};
+use crate::packet::{Extension, Packet};
 use crate::specs::TcpSpec;
-use shortflow_cc::{CongestionControl, Ecn, Recovery};
-use shortflow_units::Bytes;
+use crate::tcp::recovery::Phase;
+use crate::tcp::scoreboard::NextSegment;
+use crate::tcp::usage::End;
+use shortflow_cc::Recovery;
+use shortflow_units::{Bytes, Instant};
 
 impl Sender {
     /// Sends as much as the window allows.
     #[inline]
     pub(super) fn transmit(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
-        if self.phase == Phase::Recovery && self.recovery == Recovery::Sack {
+        if self.loss.phase == Phase::Recovery && self.loss.by == Recovery::Sack {
             return self.transmit_by_pipe(cx, out);
         }
-        let allowed = self.window_bytes(cx.tcp) + self.inflation.bytes();
+        let allowed = self.stream.window_bytes(cx.tcp) + self.loss.inflation.bytes();
         let end = loop {
             // After a timeout, skip SACKed data.
             if self.stream.snd_nxt < self.stream.snd_max {
-                self.stream.snd_nxt = self.scoreboard.hole_from(self.stream.snd_nxt, self.stream.snd_max).0;
+                self.stream.snd_nxt =
+                    self.loss.scoreboard.hole_from(self.stream.snd_nxt, self.stream.snd_max).0;
             }
-            let room = allowed.saturating_sub(self.outstanding());
+            let room = allowed.saturating_sub(self.loss.outstanding(&self.stream));
             let Some(end) = self.segment_end(self.stream.snd_nxt, room, cx.tcp) else {
-                break if room < self.segment_size(u64::MAX, cx.tcp) { End::Window } else { End::Data };
+                break if room < self.stream.segment_size(u64::MAX, cx.tcp) {
+                    End::Window
+                } else {
+                    End::Data
+                };
             };
-            let fits = end - self.stream.snd_nxt <= room || self.may_exceed(self.outstanding());
+            let fits =
+                end - self.stream.snd_nxt <= room || self.may_exceed(self.loss.outstanding(&self.stream));
             if !fits {
                 break End::Window;
             }
@@ -39,17 +46,17 @@ impl Sender {
             self.send_segment(self.stream.snd_nxt, end, cx, out);
             self.stream.snd_nxt = end;
         };
-        self.note_end(end, cx);
+        self.usage.note_end(end, &mut self.card, &mut self.stream, cx);
     }
 
     /// RFC 6675 §5 (C): sends a segment as long as the pipe estimate leaves room for one.
     fn transmit_by_pipe(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) {
         let mss = cx.tcp.mss.get();
-        let allowed = self.window_bytes(cx.tcp);
+        let allowed = self.stream.window_bytes(cx.tcp);
         let end = loop {
-            let pipe = self.scoreboard.pipe(self.stream.snd_una, self.stream.snd_max, mss);
+            let pipe = self.loss.scoreboard.pipe(self.stream.snd_una, self.stream.snd_max, mss);
             let room = allowed.saturating_sub(pipe);
-            let segment = self.segment_size(room, cx.tcp);
+            let segment = self.stream.segment_size(room, cx.tcp);
             let fits = segment <= room || self.may_exceed(pipe);
             if !fits {
                 break End::Window;
@@ -58,7 +65,7 @@ impl Sender {
                 break End::Pacer;
             }
             let new_data = self.segment_end(self.stream.snd_max, room, cx.tcp);
-            let Some(choice) = self.scoreboard.next_segment(
+            let Some(choice) = self.loss.scoreboard.next_segment(
                 self.stream.snd_una,
                 self.stream.snd_max,
                 mss,
@@ -79,10 +86,10 @@ impl Sender {
                 break End::Card(start);
             }
             self.send_segment(start, end, cx, out);
-            self.scoreboard.on_sent(choice, end, self.recover.unwrap_or(self.stream.snd_max));
+            self.loss.scoreboard.on_sent(choice, end, self.loss.recover.unwrap_or(self.stream.snd_max));
             self.stream.snd_nxt = self.stream.snd_max;
         };
-        self.note_end(end, cx);
+        self.usage.note_end(end, &mut self.card, &mut self.stream, cx);
     }
 
     /// End of a retransmission from `start`, within a hole that ends at `hole`.
@@ -92,27 +99,10 @@ impl Sender {
 
     /// Resends the first unacknowledged segment even if the window is full. Returns its end.
     pub(super) fn retransmit_first(&mut self, cx: EndpointContext<'_>, out: &mut impl PacketSink) -> u64 {
-        let hole = self.scoreboard.hole_from(self.stream.snd_una, self.stream.snd_max).1;
+        let hole = self.loss.scoreboard.hole_from(self.stream.snd_una, self.stream.snd_max).1;
         let end = self.resend_end(self.stream.snd_una, hole, u64::MAX, cx.tcp);
         self.send_segment(self.stream.snd_una, end, cx, out);
         end
-    }
-
-    /// Bytes that count against the window. After a timeout, SACKed bytes have left the network and do not
-    /// count. Before fast retransmit they count; otherwise the first duplicates would release new data, which
-    /// is limited transmit and not modelled here.
-    #[inline]
-    pub(super) fn outstanding(&self) -> u64 {
-        match self.phase {
-            Phase::Loss => self.scoreboard.unsacked_bytes(self.stream.snd_una, self.stream.snd_nxt),
-            Phase::Connecting | Phase::Open | Phase::Recovery => self.stream.snd_nxt - self.stream.snd_una,
-        }
-    }
-
-    /// The congestion window in bytes.
-    #[inline]
-    pub(super) fn window_bytes(&self, tcp: &TcpSpec) -> u64 {
-        self.stream.law.window_bytes(&self.stream.window, tcp.mss).get()
     }
 
     /// One past the last byte that the receiver has room for.
@@ -121,23 +111,17 @@ impl Sender {
         self.stream.snd_una.saturating_add(self.receive_window)
     }
 
-    /// Payload of a full segment if `room` bytes of the window are free.
-    #[inline]
-    pub(super) fn segment_size(&self, room: u64, tcp: &TcpSpec) -> u64 {
-        self.stream.law.segment_size(&self.stream.window, tcp.mss, Bytes::new(room)).get()
-    }
-
     /// End of the segment that begins at `seq`. `None` if there is no data, or if the receiver has no room,
     /// in recovery too. A retransmission carries no new data, so it ends no later than the original.
     #[inline(always)] // runs once more on every ACK, to find that the window is full
     pub(super) fn segment_end(&self, seq: u64, room: u64, tcp: &TcpSpec) -> Option<u64> {
         let message = self.stream.messages.of(seq)?;
-        let full = message.end.min(seq.saturating_add(self.segment_size(room, tcp)));
+        let full = message.end.min(seq.saturating_add(self.stream.segment_size(room, tcp)));
         if seq >= self.stream.snd_max {
             return (full <= self.receive_limit()).then_some(full);
         }
         let sent = full.min(self.stream.snd_max);
-        Some(sent.min(self.scoreboard.hole_from(seq, sent).1))
+        Some(sent.min(self.loss.scoreboard.hole_from(seq, sent).1))
     }
 
     /// Sends bytes `start..end`.
@@ -176,8 +160,8 @@ impl Sender {
         let handover = out.emit(Packet {
             priority,
             extension,
-            ecn: self.ecn_field(again),
-            ecn_flag: !again && self.decrease_once.take_cwr(),
+            ecn: self.ecn.field(again),
+            ecn_flag: !again && self.ecn.once.take_cwr(),
             ..packet
         });
         self.stream.count_sent(start, again, handover.waits);
@@ -190,22 +174,37 @@ impl Sender {
         &mut self,
         (start, end): (u64, u64),
         again: bool,
-        EndpointContext { now, tcp }: EndpointContext<'_>,
+        cx: EndpointContext<'_>,
     ) -> (u64, Option<Box<Extension>>) {
-        self.note_sent(start, end, now);
+        if let Some(rack) = self.rack.as_deref_mut() {
+            let sent = (self.stream.snd_una, self.stream.snd_max);
+            rack.on_sent((start, end), sent, cx.now, cx.now + self.rto.rto());
+        }
         let priority = if self.stream.priority.is_none() { 0 } else { self.stream.priority_at(start) };
         let is_alone = start == self.stream.snd_una && !again;
-        (priority, self.telemetry(Bytes::new(end - start), is_alone, EndpointContext { now, tcp }))
+        let payload = Bytes::new(end - start);
+        let path = self.path.as_deref_mut();
+        (priority, path.map(|path| path.on_sent(&mut self.stream, payload, is_alone, cx)))
     }
 
-    /// RFC 3168 §6.1.5 forbids ECN-capable retransmissions; DCTCP marks all data ECN-capable.
+    /// True if a segment may exceed the window. With a window below one segment, one segment at a time is in
+    /// flight, and the pacer spaces these segments.
     #[inline]
-    fn ecn_field(&self, again: bool) -> EcnField {
-        match self.ecn {
-            Ecn::Off => EcnField::NotEct,
-            Ecn::Classic if again => EcnField::NotEct,
-            Ecn::Classic | Ecn::Exact => EcnField::Ect,
-        }
+    pub(super) fn may_exceed(&self, outstanding: u64) -> bool {
+        outstanding == 0 && self.path.is_some()
+    }
+
+    /// True if the pacer holds the next segment. Sets the pacer's deadline.
+    #[inline]
+    pub(super) fn is_paced_out(&mut self, now: Instant) -> bool {
+        self.path.as_deref_mut().is_some_and(|path| path.holds_back(&self.stream, now))
+    }
+
+    /// True if the card holds the next segment until it wakes the sender. The first segment after a timeout
+    /// passes the limit.
+    #[inline]
+    pub(super) fn is_held_by_card(&self, now: Instant) -> bool {
+        self.card.is_full(now) && self.stream.snd_nxt > self.stream.snd_una
     }
 }
 
@@ -281,7 +280,7 @@ mod tests {
         bench.sender.stream.window.cwnd = 0.5;
         let resent: Vec<_> = (0..4).map(|_| bench.ack(1460, false, &[])).collect();
         assert_eq!(resent[2], [(1460, 730)]);
-        assert_eq!(bench.sender.inflation.bytes(), 4 * 730);
+        assert_eq!(bench.sender.loss.inflation.bytes(), 4 * 730);
         assert_eq!(bench.ack(2190, false, &[]), [(2190, 730)], "a partial ACK resends the next piece");
     }
 }

@@ -3,21 +3,19 @@
 //! An endpoint is steady if no data is missing and only window and card limit the sender. It checks this
 //! after each other event. An expected packet, or room in the card, leaves a steady endpoint steady. For a
 //! steady endpoint, the short path has the same effect as [`Sender::on_ack`], [`Sender::send`] and
-//! [`Receiver::on_data`](super::receiver::Receiver::on_data).
+//! [`Receiver::on_data`](crate::tcp::receiver::Receiver::on_data).
 
-use super::sender::{Phase, Sender};
-use super::usage::End;
+use super::Sender;
 use crate::host::{EndpointContext, Outbox};
 use crate::packet::{Packet, PacketType};
 use crate::specs::TcpSpec;
+use crate::tcp::usage::End;
 
 impl Sender {
     /// True if one message is being sent, no loss is known, and an ACK can only move the window.
     pub(super) fn is_steady(&self, tcp: &TcpSpec) -> bool {
-        self.phase == Phase::Open
+        self.loss.is_idle()
             && self.stream.snd_nxt == self.stream.snd_max
-            && self.scoreboard.is_empty()
-            && self.inflation.bytes() == 0
             && self.rack.is_none()
             && self.path.is_none()
             && !tcp.grow_by_segments
@@ -41,7 +39,7 @@ impl Sender {
         let acked = ack.seq - self.stream.snd_una;
         self.stream.snd_una = ack.seq;
         self.rto.on_ack(self.stream.snd_una, cx.now, cx.tcp);
-        self.duplicates = 0;
+        self.loss.duplicates = 0;
         self.adapt(ack, (acked, false), cx);
         self.alarm.deadline = (self.stream.snd_una < self.stream.snd_max).then(|| cx.now + self.rto.rto());
         self.send_steadily(cx, out);
@@ -59,13 +57,17 @@ impl Sender {
     /// Sends as much as window and card allow, for a steady sender.
     #[inline(always)]
     fn send_steadily(&mut self, cx: EndpointContext<'_>, out: &mut impl Outbox) {
-        let (allowed, whole) = (self.window_bytes(cx.tcp), self.stream.messages.end());
+        let (allowed, whole) = (self.stream.window_bytes(cx.tcp), self.stream.messages.end());
         let end = loop {
             let (start, room) =
                 (self.stream.snd_max, allowed.saturating_sub(self.stream.snd_max - self.stream.snd_una));
-            let end = whole.min(start.saturating_add(self.segment_size(room, cx.tcp)));
+            let end = whole.min(start.saturating_add(self.stream.segment_size(room, cx.tcp)));
             if start >= whole || end > self.receive_limit() {
-                break if room < self.segment_size(u64::MAX, cx.tcp) { End::Window } else { End::Data };
+                break if room < self.stream.segment_size(u64::MAX, cx.tcp) {
+                    End::Window
+                } else {
+                    End::Data
+                };
             }
             if end - start > room {
                 break End::Window;
@@ -76,7 +78,7 @@ impl Sender {
             self.send_bytes((start, end), false, cx, out);
             self.stream.snd_nxt = end;
         };
-        self.note_end(end, cx);
+        self.usage.note_end(end, &mut self.card, &mut self.stream, cx);
     }
 }
 
