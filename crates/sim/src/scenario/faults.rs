@@ -168,7 +168,8 @@ fn fault(
     };
     ports.sort_unstable();
     ports.dedup();
-    if let Some(port) = ports.iter().find(|port| outage.is_some() && !ports.contains(&opposite(**port))) {
+    let opposite = |port: &PortId| PortId(port.0 ^ 1);
+    if let Some(port) = ports.iter().find(|port| outage.is_some() && !ports.contains(&opposite(port))) {
         let link = graph.links[port.index() / 2];
         let name = format!("{}-{}", graph.name(link.a), graph.name(link.b));
         return Err(reader.impossible("links", format!("a link fails in both directions; write {name:?}")));
@@ -267,8 +268,4 @@ fn ports_of(name: &str, graph: &Graph, reader: &Reader) -> Result<Vec<PortId>, C
     }
     let link = find_link(name, "links", graph, reader)?;
     Ok(vec![PortId::from(2 * link), PortId::from(2 * link + 1)])
-}
-
-fn opposite(port: PortId) -> PortId {
-    PortId(port.0 ^ 1)
 }

@@ -193,7 +193,11 @@ impl Rack {
             }
             board.add(std::iter::once((start, end)), una, highest);
         }
-        self.conclude(now, &delivery);
+        // Step 2: RACK.rtt is the round trip of the segment that was sent last among those acknowledged.
+        if let Some((sent, _)) = delivery.newest {
+            self.rtt = now.since(sent);
+            self.newest = self.newest.max(delivery.newest);
+        }
         delivery
     }
 
@@ -226,14 +230,6 @@ impl Rack {
             return; // step 2: the original has arrived
         }
         delivery.newest = delivery.newest.max(Some((segment.sent, segment.end)));
-    }
-
-    /// Step 2: RACK.rtt is the round trip of the segment that was sent last among those acknowledged.
-    fn conclude(&mut self, now: Instant, delivery: &Delivery) {
-        if let Some((sent, _)) = delivery.newest {
-            self.rtt = now.since(sent);
-            self.newest = self.newest.max(delivery.newest);
-        }
     }
 
     /// Takes the handshake's round trip as the first sample of RACK.min_RTT, as in Linux. Often the queue is

@@ -126,17 +126,14 @@ impl Receiver {
         let at_once = cx.tcp.ack_ecn_changes && (packet.ecn_flag || self.ece() != ece);
         let in_order = self.accept(packet.seq, packet.seq + u64::from(packet.payload));
         self.unacknowledged += 1;
+        // The first segments of a connection are acknowledged one by one.
+        let is_early = self.rcv_nxt <= u64::from(cx.tcp.quick_acks) * cx.tcp.mss.get();
         // RFC 5681 §4.2: acknowledge at once if the packet is out of order or fills a gap.
-        if !in_order || self.unacknowledged >= cx.tcp.ack_every || at_once || self.in_quickack(cx.tcp) {
+        if !in_order || self.unacknowledged >= cx.tcp.ack_every || at_once || is_early {
             self.acknowledge(cx, out);
         } else if self.alarm.deadline.is_none() {
             self.alarm.deadline = Some(cx.now + cx.tcp.ack_delay);
         }
-    }
-
-    /// True for the first segments of a connection, which are acknowledged one by one.
-    fn in_quickack(&self, tcp: &TcpSpec) -> bool {
-        self.rcv_nxt <= u64::from(tcp.quick_acks) * tcp.mss.get()
     }
 
     /// Answers a connection request.

@@ -85,16 +85,12 @@ impl Network {
                 (sender.egress.transmitter.frame_arrival(events.now(), PAUSE_FRAME), sender.link().1);
             let departs = Instant::ZERO + at.since(Instant::ZERO + delay);
             self.watch_mut().into_iter().for_each(|watch| watch.frame(departs, back, (priority, pauses)));
-            self.tell_to_pause(events, PauseFrame { port: from, at, priority, pauses });
-        }
-    }
-
-    /// Puts a frame on its wire, or into the mail for the part that has the other end.
-    fn tell_to_pause(&mut self, events: &mut EventQueue<impl WithNetwork>, frame: PauseFrame) {
-        let back = PortId(frame.port.0 ^ 1);
-        match self.crossing.binary_search_by_key(&back, |(port, _)| *port) {
-            Ok(place) => self.frames.push((self.crossing[place].1, frame)),
-            Err(_) => self.deliver_frame(events, frame),
+            let frame = PauseFrame { port: from, at, priority, pauses };
+            // The frame goes on its wire, or into the mail for the part that has the other end.
+            match self.crossing.binary_search_by_key(&back, |(port, _)| *port) {
+                Ok(place) => self.frames.push((self.crossing[place].1, frame)),
+                Err(_) => self.deliver_frame(events, frame),
+            }
         }
     }
 
