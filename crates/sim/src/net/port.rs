@@ -4,14 +4,14 @@
 //! holds queue and wire, and only its head has a pending event. Departures are subtracted from the backlog
 //! when the backlog is read.
 //!
-//! A [`Scheduler`](crate::queue::Scheduler) chooses the next packet when the transmitter becomes free. The
+//! A [`Scheduler`] chooses the next packet when the transmitter becomes free. The
 //! scheduler holds the waiting packets. The ring holds the packet in transmission and the packets on the
 //! wire. While packets wait, the end of the transmission is a pending event too.
 //!
 //! | part | purpose |
 //! |---|---|
 //! | [`Egress`] | backlog, account and short path of packets on their way out |
-//! | [`Transmitter`] | sends packets one after another, and holds them until they arrive |
+//! | [`Transmitter`](transmitter::Transmitter) | sends packets one after another, and holds them until they arrive |
 //! | [`Account`](account::Account) | counters, distribution of the backlog, losses |
 //! | [`FaultInjector`] | faults of the link |
 //! | [`PauseState`] | pauses under flow control |
