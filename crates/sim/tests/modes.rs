@@ -110,6 +110,14 @@ pub(crate) fn all_alike(scenario: &Scenario, scheme: &Scheme, seed: u64) -> (Out
     (plain, legal)
 }
 
+/// The frames of planned pauses are events of one part each, of which the counters tell.
+#[test]
+fn planned_pauses_are_counted_once_on_any_number_of_cores() {
+    let mix = mix("fat-tree", &[("[[faults]]", "hosts = '0-7'\npause_at = '2ms'\nresume_at = '3ms'")]);
+    let (_, legal) = all_alike(&mix, &scheme("dctcp", &[]), 3);
+    assert!(legal.iter().any(|modes| modes.cores > 2), "{legal:?}");
+}
+
 #[test]
 fn every_scheme_gives_the_same_by_every_plan() {
     let (mut dropped, mut timeouts, mut marks) = (0, 0, 0);

@@ -152,12 +152,12 @@ impl Network {
         self.watch_mut().map(|watch| watch.take(now)).unwrap_or_default()
     }
 
-    /// Schedules the outages and the planned pauses.
-    pub fn begin(&self, events: &mut EventQueue<impl WithNetwork>) {
+    /// Schedules the outages, and the planned pauses of the nodes for which `is_here` is true.
+    pub fn begin(&self, events: &mut EventQueue<impl WithNetwork>, is_here: impl Fn(NodeId) -> bool) {
         if let Some(outages) = &self.outages {
             outages.schedule(events);
         }
-        self.schedule_planned_frames(events);
+        self.schedule_planned_frames(events, is_here);
     }
 
     /// Sends a packet from `host`. Returns its known delays. If the packet waits in a scheduler,

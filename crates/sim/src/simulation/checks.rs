@@ -173,7 +173,7 @@ sizes = { kind = 'fixed', value = '100KB' }
         let scheme = Scheme::named(scheme, &[]).unwrap();
         let mut plan = ExecutionPlan::derive(&scenario, &scheme, 1, false);
         (plan.needs.reordering, plan.modes.windows) = (false, false);
-        let mut simulation = Simulation::new((&scenario, &scheme), 1, &plan).unwrap();
+        let mut simulation = Simulation::new((&scenario, &scheme), 1, &plan, None).unwrap();
         run(&mut simulation);
         simulation.world.scenario = &right;
         check(&mut simulation).unwrap_err().to_string()

@@ -76,7 +76,7 @@ pub fn run_planned(
     let mut simulation = if plan.modes.cores > 1 {
         parallel::run((scenario, scheme), seed, plan, observer)?
     } else {
-        let mut simulation = Simulation::new((scenario, scheme), seed, plan)?;
+        let mut simulation = Simulation::new((scenario, scheme), seed, plan, None)?;
         if plan.watched {
             simulation.world.watch(observer.watches(), observer.explains());
         }

@@ -168,7 +168,7 @@ pub(super) fn run<'a>(
     let parts = plan.modes.cores;
     let barrier = &WindowBarrier::new(parts);
     let part = |number: usize| -> Result<Simulation<'a>, RunError> {
-        let mut simulation = Simulation::new((scenario, scheme), seed, plan)?;
+        let mut simulation = Simulation::new((scenario, scheme), seed, plan, Some(number as u32))?;
         simulation.world.become_part(Part {
             number: number as u32,
             owner: plan.owner.clone(),

@@ -76,11 +76,12 @@ fn check_thresholds(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError
 }
 
 impl<'a> Simulation<'a> {
-    /// A simulation by `plan`, which is not split into parts.
+    /// A simulation by `plan`, not yet split into parts. Planned pauses are only those of `part`, if one is given.
     pub(super) fn new(
         (scenario, scheme): (&'a Scenario, &'a Scheme),
         seed: u64,
         plan: &'a ExecutionPlan,
+        part: Option<u32>,
     ) -> Result<Self, RunError> {
         check_thresholds(scenario, scheme)?;
         check_trims(scenario, scheme)?;
@@ -104,7 +105,9 @@ impl<'a> Simulation<'a> {
         let Simulation { world, window, .. } = &mut simulation;
         world.schedule_common(window.start, Event::WarmUpEnd);
         world.schedule_common(window.end, Event::MeasureEnd);
-        world.network.begin(&mut world.events);
+        // The other parts have the frames that reach their ports.
+        let is_here = |node: NodeId| part.is_none_or(|part| plan.owner[node.index()] == part);
+        world.network.begin(&mut world.events, is_here);
         if scenario.conduct.small_queue > 0 || plan.cards_hold_one {
             world.network.tell_hosts();
         }

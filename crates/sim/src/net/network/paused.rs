@@ -2,16 +2,21 @@
 
 use super::{Network, WithNetwork, settle};
 use crate::engine::EventQueue;
-use crate::net::NetworkEvent;
 use crate::net::flow_control::{Deadlock, PauseFrame};
+use crate::net::{NetworkEvent, Port};
 use crate::packet::Packet;
 use crate::scenario::lossless::PAUSE_FRAME;
-use shortflow_units::{Bytes, Instant, PortId};
+use shortflow_units::{Bytes, Instant, NodeId, PortId};
 
 impl Network {
-    /// Schedules the frames of the scenario's pauses.
-    pub(super) fn schedule_planned_frames(&self, events: &mut EventQueue<impl WithNetwork>) {
-        for (number, port) in self.ports.iter().enumerate() {
+    /// Schedules the frames of the scenario's pauses, for ports of the nodes for which `is_here` is true.
+    pub(super) fn schedule_planned_frames(
+        &self,
+        events: &mut EventQueue<impl WithNetwork>,
+        is_here: impl Fn(NodeId) -> bool,
+    ) {
+        let here = |(_, port): &(usize, &Port)| is_here(port.from);
+        for (number, port) in self.ports.iter().enumerate().filter(here) {
             for at in port.pauses.iter().flat_map(|pauses| pauses.planned_frames()) {
                 events.schedule(at, port.from, NetworkEvent::Pause(PortId::from(number)).into());
             }
