@@ -176,7 +176,7 @@ impl<'a> Switch<'a> {
         let mut events = EventQueue::new();
         events.schedule(Instant::ZERO + scenario.warmup, NodeScope::GLOBAL, Event::WarmUpEnd);
         events.schedule(Instant::ZERO + scenario.duration, NodeScope::GLOBAL, Event::MeasureEnd);
-        network.begin(&mut events);
+        network.begin(&mut events, |_| true);
         if scenario.measure.sample_every.is_some() {
             events.schedule(Instant::ZERO, NodeScope::GLOBAL, Event::Sample);
         }
