@@ -218,6 +218,7 @@ def test_importance_is_for_the_trials_that_are_good() -> None:
     for row in chart.rows:
         shares.setdefault(row["panel"], []).append(row["share"])
     assert list(shares) == [AFCT, GOODPUT]
+    assert [panel["layer"][0]["encoding"]["x"]["title"] for panel in chart.panels] == ["importance", "importance"]
     assert all(each == sorted(each, reverse=True) for each in shares.values()), "the most important first"
 
 
@@ -314,6 +315,10 @@ def test_the_trade_off_has_every_trial_by_what_it_is_worth() -> None:
         "from 1 to 5, from 0.5 to 1.6, from 50 to 110"
     )
     assert {row["panel"] for row in importance.rows} == {AFCT, GOODPUT}
+    found.trials[2] = dataclasses.replace(found.trials[2], given_up=True)
+    later = next(chart for chart in plots(found) if chart.name == "history")
+    assert "given up" not in history.caption
+    assert later.caption.endswith("A trial that was given up has the mean of its first seeds.")
     for chart in (trade_off, history, choices, importance):
         check(chart)
 

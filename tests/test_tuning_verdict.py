@@ -8,13 +8,14 @@ import pytest
 
 from made import sure
 from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, MISS, checked, made
+from shortflow.judge.estimates import Estimate
 from shortflow.judge.verdicts import Verdict
 from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective
 from shortflow.tuning.pages import tuning_table, write_page
 from shortflow.tuning.plots import plots
 from shortflow.tuning.record import Tuning
 from shortflow.tuning.tables import sections
-from shortflow.tuning.verdict import joint_verdict, sentence, verdict, verdicts
+from shortflow.tuning.verdict import PairedChange, joint_verdict, sentence, verdict, verdicts
 
 
 @pytest.mark.parametrize(
@@ -93,6 +94,18 @@ def test_a_bound_by_number_allows_for_events_that_no_seed_had() -> None:
     assert goodput.cells[0] == "120 ± 30"
     exact = dataclasses.replace(rare, digests=["1", "1", "1"])
     assert joint_verdict(checked(goal, exact, *FRESH)) is Verdict.AGREES, "other seeds would give the same"
+
+
+@pytest.mark.parametrize(
+    ("estimate", "expected"),
+    [
+        (Estimate(0.0, (-0.1, 0.1), 5), "the same as with dctcp"),
+        (Estimate(0.25, None, 1), "25.0 % higher than with dctcp"),
+        (Estimate(0.25, None, 1, lower_bound=True, upper_bound=True), "not comparable with dctcp"),
+    ],
+)
+def test_a_change_is_told_beside_its_reference(estimate: Estimate, expected: str) -> None:
+    assert PairedChange(estimate, relative=True).beside("s", "dctcp") == expected
 
 
 def test_a_bound_by_a_scheme_with_the_same_runs_is_kept() -> None:

@@ -176,5 +176,5 @@ def _changes_flows(here: TunedScenario, scheme: str, parameter: Parameter) -> bo
     """True if a parameter changes the flows: untuned scenario and accepted ends of the range differ in them."""
     found = [here.runs(scheme, [1], end)[0] for end in ({}, *parameter.ends) if here.accepts(scheme, end)]
     resolved = [{(key, value) for key, value, _ in run.scenario.core.resolved()} for run in found]
-    changed = {key for key, _ in set.union(*resolved) - set.intersection(*resolved)}
+    changed = {key for one, other in itertools.pairwise(resolved) for key, _ in one ^ other}
     return bool(changed) and not keeps_flows(changed)

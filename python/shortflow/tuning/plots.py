@@ -155,7 +155,7 @@ def _importance(tuning: Tuning, found: Sequence[Mapping[str, float]]) -> Chart:
 def _mean(found: Measurement, objective: Objective) -> float:
     """Mean of an objective; NaN without one, which trials in groups and schemes always have."""
     mean = found.mean(objective.metric)
-    return float("nan") if mean is None else mean
+    return math.nan if mean is None else mean
 
 
 def _scale(tuning: Tuning, objective: Objective) -> DisplayUnit:
