@@ -7,7 +7,7 @@
 //! Deviation: a packet that waits in the queue of its host counts as in flight (the draft's
 //! C.pending_transmissions).
 
-use crate::packet::{Extension, SackBlocks, Telemetry};
+use crate::packet::{Extension, Telemetry};
 use shortflow_cc::PathSample;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
@@ -66,17 +66,15 @@ impl RateSampler {
         let telemetry =
             Telemetry { sent: now, delivered, delivered_at, first_sent, app_limited, ..Telemetry::default() };
         let mut extension = self.spare.pop().unwrap_or_default();
-        extension.telemetry = Some(telemetry);
+        let mut hops = std::mem::take(&mut extension.hops);
+        hops.clear();
+        *extension = Extension { telemetry: Some(telemetry), hops, ..Extension::default() };
         extension
     }
 
     /// Keeps the extension of an ACK that has been read, for a later packet.
     pub fn reuse(&mut self, extension: Option<Box<Extension>>) {
-        if let Some(mut extension) = extension {
-            extension.hops.clear();
-            extension.sack = SackBlocks::default();
-            self.spare.push(extension);
-        }
+        self.spare.extend(extension);
     }
 
     /// Path sample from the ACK of a packet with this telemetry, when `delivered` bytes are known to have
@@ -115,9 +113,26 @@ impl RateSampler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shortflow_cc::HopSample;
 
     fn at(us: u64) -> Instant {
         Instant::ZERO + Span::from_micros(us)
+    }
+
+    /// Nothing of an acknowledged packet stays in the next one.
+    #[test]
+    fn a_used_extension_is_as_a_new_one() {
+        let [mut meter, mut other] = [RateSampler::default(), RateSampler::default()];
+        let mut used = meter.on_sent(at(0), true);
+        let hop = HopSample { port: 1, at: at(1), sent: Bytes::ZERO, queued: Bytes::ZERO, rate: Rate::MAX };
+        used.hops.push(hop);
+        used.header = [1, 2];
+        meter.reuse(Some(used));
+        other.on_sent(at(0), true);
+        assert_eq!(
+            format!("{:?}", meter.on_sent(at(2), false)),
+            format!("{:?}", other.on_sent(at(2), false))
+        );
     }
 
     /// Ten packets of 1500 bytes leave 12 µs apart, at 1 Gbit/s. Their ACKs arrive from 100 µs on, 24 µs
