@@ -5,7 +5,7 @@ use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::{FaultInjector, MeasurementWindow, Port, PortEvent};
 use shortflow_sim::packet::{EcnField, Packet, Packets};
 use shortflow_sim::queue::{DropReason, PortSetup, QueueKind};
-use shortflow_units::{Bytes, HostId, Instant, NodeId, Occupancy, Rate, Span};
+use shortflow_units::{Bytes, HostId, Instant, NodeId, Occupancy, Span};
 
 /// A port with a queue in arrival order, or with a scheduler.
 fn port(kind: QueueKind) -> Port {
@@ -16,17 +16,8 @@ fn port(kind: QueueKind) -> Port {
     let faults = FaultInjector::new(&scenario, 5, ends, Seeds::new(1));
     assert!(faults.is_some(), "port 5 is s0->h2");
     let limit = Occupancy::Unlimited;
-    let rate = Rate::new(1_000_000_000).unwrap();
-    let setup = PortSetup {
-        mark_above: limit,
-        mark_all_above: None,
-        mark_probability: None,
-        rate,
-        gap: Bytes::ZERO,
-        header: Bytes::new(40),
-        seeds: Seeds::new(1),
-        index: 5,
-    };
+    let setup = PortSetup { index: 5, ..crate::common::port_setup(limit) };
+    let rate = setup.rate;
     let queue = crate::common::discipline(kind, "").build(setup);
     let window = MeasurementWindow { from: Instant::ZERO, to: at(1000) };
     Port::new(ends, (rate, Span::from_micros(100)), (queue, limit), faults, window)

@@ -1,10 +1,9 @@
 //! Invariants of every registered queue discipline in a port, for all arrivals.
 
 use proptest::prelude::*;
-use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::{MeasurementWindow, Port, PortEvent};
 use shortflow_sim::packet::{EcnField, Packet, PacketType, Packets};
-use shortflow_sim::queue::{PortSetup, QueueConfig, QueueKind};
+use shortflow_sim::queue::{QueueConfig, QueueKind};
 use shortflow_units::{Bytes, ConnId, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
 
@@ -75,17 +74,9 @@ struct Bench {
 
 impl Bench {
     fn new(config: &QueueConfig, buffer: Occupancy) -> Bench {
-        let rate = Rate::new(1_000_000_000).unwrap();
-        let queue = config.build(PortSetup {
-            mark_above: Occupancy::Packets(5),
-            mark_all_above: None,
-            mark_probability: None,
-            rate,
-            gap: Bytes::ZERO,
-            header: Bytes::new(40),
-            seeds: Seeds::new(1),
-            index: 0,
-        });
+        let setup = crate::common::port_setup(Occupancy::Packets(5));
+        let rate = setup.rate;
+        let queue = config.build(setup);
         let window = MeasurementWindow { from: Instant::ZERO, to: Instant::from_ps(1 << 50) };
         let port = Port::new((NodeId(0), NodeId(1)), (rate, Span::ZERO), (queue, buffer), None, window);
         Bench {

@@ -2,7 +2,7 @@
 
 use crate::packet::{Left, PacketId};
 
-/// What ports report while they handle a packet.
+/// Reports of ports that handle a packet.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reports {
     /// Packets that waited in the scheduler of a host's port, if hosts need these reports.

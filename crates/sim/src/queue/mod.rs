@@ -23,7 +23,7 @@ pub(crate) mod red;
 pub(crate) mod step_ecn;
 pub(crate) mod tcn;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub(crate) mod trim;
 
 pub use backlog::Backlog;

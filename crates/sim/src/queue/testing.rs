@@ -6,7 +6,7 @@ use crate::packet::{EcnField, Packet, PacketId, PacketType};
 use shortflow_units::{Bytes, ConnId, Instant, Occupancy, Rate, Span};
 
 /// A 1 Gbit/s port that marks above `mark_above`.
-pub(super) fn port(mark_above: &str) -> PortSetup {
+pub(crate) fn port(mark_above: &str) -> PortSetup {
     PortSetup {
         mark_above: mark_above.parse().unwrap(),
         mark_all_above: None,

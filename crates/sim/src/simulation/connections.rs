@@ -26,7 +26,7 @@ pub(super) struct Connection {
     pub ends: Endpoints,
 }
 
-/// What flows of one persistent connection have in common.
+/// Common properties of the flows of one persistent connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PersistentKey {
     /// Traffic entry; `None` if all entries share the connection.

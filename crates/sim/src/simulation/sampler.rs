@@ -7,7 +7,7 @@ use crate::probe::{Sample, Samples, Subject, throughput};
 use shortflow_units::{ConnId, FlowId, Instant, PortId, Span};
 use std::collections::HashMap;
 
-/// What is sampled, and the samples so far.
+/// Subjects of the samples, and the samples so far.
 pub(super) struct Sampler {
     /// Ports whose queues are sampled.
     pub ports: Vec<PortId>,

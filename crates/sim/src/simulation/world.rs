@@ -1,7 +1,7 @@
 //! [`World`]: the network, the hosts at its edge, and the events of both.
 //!
-//! What happens to packets and timers stands here. [`Simulation`](super::state::Simulation) decides what follows for
-//! flows, applications and records, and when the run ends.
+//! Here stand the ways of packets and timers. [`Simulation`](super::state::Simulation) decides what follows for flows,
+//! applications and records, and when the run ends.
 
 use super::agents::Agents;
 use super::connections::{Connections, PersistentKey};

@@ -13,7 +13,7 @@ pub(super) struct EcnSender {
     echoed: bool,
 }
 
-/// What an ACK of new data means by its ECN-Echo flag.
+/// Meaning of the ECN-Echo flag of an ACK of new data.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EcnVerdict {
     /// The ACK carries ECN-Echo.

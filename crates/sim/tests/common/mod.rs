@@ -1,13 +1,14 @@
 //! Shared parts of the integration tests: texts of scenarios, and runs.
 
 use shortflow_cc::Recovery;
+use shortflow_sim::engine::Seeds;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
-use shortflow_sim::queue::{QueueConfig, QueueKind};
+use shortflow_sim::queue::{PortSetup, QueueConfig, QueueKind};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_sim::simulation::{self, NoObserver};
-use shortflow_units::Span;
+use shortflow_units::{Bytes, Occupancy, Rate, Span};
 
 /// Text of a scenario: a star of `hosts` hosts with 1 Gbit/s, 300 µs, 250 packets and K = 20, followed by `rest`.
 /// Hosts are FIFOs, unless `rest` has a table `[host]`.
@@ -146,4 +147,18 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 pub(crate) fn fairness(outcome: &Outcome) -> f64 {
     let got: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64()).collect();
     got.iter().sum::<f64>().powi(2) / (got.len() as f64 * got.iter().map(|each| each * each).sum::<f64>())
+}
+
+/// A port of 1 Gbit/s that marks above `mark_above`.
+pub(crate) fn port_setup(mark_above: Occupancy) -> PortSetup {
+    PortSetup {
+        mark_above,
+        mark_all_above: None,
+        mark_probability: None,
+        rate: Rate::new(1_000_000_000).unwrap(),
+        gap: Bytes::ZERO,
+        header: Bytes::new(40),
+        seeds: Seeds::new(1),
+        index: 0,
+    }
 }

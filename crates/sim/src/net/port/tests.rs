@@ -1,26 +1,16 @@
 //! The short path agrees with the long one.
 
 use super::Port;
-use crate::engine::Seeds;
 use crate::net::{MeasurementWindow, PortEvent};
 use crate::packet::{EcnField, Packet, Packets};
-use crate::queue::{PortSetup, QueueKind};
+use crate::queue::{PortSetup, QueueKind, testing};
 use proptest::prelude::*;
-use shortflow_units::{Bytes, ConnId, Instant, NodeId, Occupancy, Rate, Span};
+use shortflow_units::{ConnId, Instant, NodeId, Occupancy, Rate, Span};
 
 /// A port of 1 Gbit/s with the defaults of a discipline, in its measured time.
 fn port(kind: QueueKind, limit: Occupancy) -> Port {
     let rate = Rate::new(1_000_000_000).unwrap();
-    let setup = PortSetup {
-        mark_above: Occupancy::Packets(0),
-        mark_all_above: None,
-        mark_probability: None,
-        rate,
-        gap: Bytes::ZERO,
-        header: Bytes::new(40),
-        seeds: Seeds::new(1),
-        index: 0,
-    };
+    let setup = PortSetup { mark_above: Occupancy::Packets(0), ..testing::port("1pkt") };
     let config = shortflow_spec::read_toml("", |reader| kind.read(&reader)).unwrap();
     let window = MeasurementWindow { from: Instant::ZERO, to: Instant::from_ps(1 << 50) };
     let ends = (NodeId(0), NodeId(1));
